@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// groups are the folders of internal in one total order: a group imports those that stand on earlier lines, and never one on
-// its own line or on a later one. docs/ARCHITECTURE.md draws them.
+// groups are the folders of internal in import order: a group imports groups on earlier lines, never one on its own or
+// a later line. docs/ARCHITECTURE.md draws them.
 var groups = [][]string{
 	{"errs"}, {"domain"}, {"lib"}, {"store"}, {"psp"}, {"platform"}, {"book"}, {"account"}, {"notify"}, {"report", "ops"}, {"app"},
 	{"jobs", "api", "web", "demo"}, {"cli"}, {"testkit"},
 }
 
-// within says which packages of its own group a package imports. What is not here imports none.
+// within lists the packages of its own group that a package imports. Packages not listed import none.
 var within = map[string][]string{
 	"domain/money":      {"domain/civil"},
 	"domain/fx":         {"domain/money", "domain/civil"},
@@ -98,34 +98,34 @@ var within = map[string][]string{
 	"testkit/*": {"testkit/*"},
 }
 
-// pages is what a section of the dashboard imports.
+// pages are the imports of a dashboard section.
 var pages = []string{"web/kit", "web/chart", "web/choices"}
 
-// narrow are the packages that import less of the groups below than their place allows, and what that is.
+// narrow are the packages that import less of the groups below than allowed, with their imports.
 var narrow = map[string][]string{
-	// What could be a library of its own knows amounts and days.
+	// Libraries only know amounts and days.
 	"lib/*": {"errs", "domain/money", "domain/civil"},
-	// A processor is spoken to over the network. The sandbox is in the program, and keeps its charges in the database.
+	// Processors are called over the network. The sandbox is in the program, and stores its charges in the database.
 	"psp":           {"errs", "domain/*", "lib/*"},
 	"psp/stripe":    {"errs", "domain/*", "lib/*"},
 	"psp/tokenizer": {"errs", "domain/*", "lib/*"},
-	// What a file says is known without the book.
+	// Files are parsed without the book.
 	"book/disputefile": {"errs", "domain/*", "lib/*"},
-	// Charts are made of numbers alone: whoever has the numbers draws.
+	// Charts only need numbers.
 	"web/chart": {"domain/*", "lib/*"},
 	"web/kit":   {"errs", "domain/*", "lib/*", "store", "platform/health", "account/*"},
 }
 
-// outside are the packages that are not in internal, and what they import.
+// outside are the packages outside internal, and their imports.
 var outside = map[string][]string{
 	"docs":             {},
-	"client":           {}, // for others' programs: it stands by itself
+	"client":           {}, // for other programs: it is independent
 	"cmd/*":            {"*", "*/*", "*/*/*", "*/*/*/*"},
 	"bench":            {"bench/book", "internal/*", "internal/*/*"},
 	"bench/book":       {"internal/*", "internal/*/*"},
 	"bench/pocketbase": {},
 	"scripts/*":        {"internal/domain/money"},
-	".":                {}, // the root holds these rules and nothing else
+	".":                {}, // the root only has these rules
 }
 
 // groupOf returns the place of a package of internal in the order of groups, or -1.
@@ -160,7 +160,7 @@ func mayImport(pkg, other string) bool {
 	return to >= 0 && to < at
 }
 
-// targetsOf returns the line of a table for a package. Its own line counts before a pattern.
+// targetsOf returns the line of a table for a package. An exact line takes precedence over a pattern.
 func targetsOf(table map[string][]string, pkg string) []string {
 	if targets, ok := table[pkg]; ok {
 		return targets
@@ -173,7 +173,7 @@ func targetsOf(table map[string][]string, pkg string) []string {
 	return nil
 }
 
-// owners are the packages that own tables, from the ground up. A name that ends in _ stands for all that begin so.
+// owners are the packages that own tables, from the bottom up. A name that ends in _ is a prefix.
 var owners = []struct {
 	pkg  string
 	owns []string
@@ -212,14 +212,14 @@ var owners = []struct {
 	{"ops/verify", []string{"verify_"}},
 }
 
-// rooms reports whether a package is one with SQL next to its use cases, or the store below them.
-func rooms(pkg string) bool {
+// isRoom reports whether a package has SQL next to its use cases, or is the store below them.
+func isRoom(pkg string) bool {
 	at := groupOf(pkg)
 	return strings.HasPrefix(pkg, "internal/") && at >= groupOf("internal/store") && at < groupOf("internal/app")
 }
 
 func sqlText(s source) []string {
-	if s.test || rooms(s.pkg) || matches(s.pkg, []string{"internal/testkit/*", "bench", "bench/*", "cmd/torture"}) {
+	if s.test || isRoom(s.pkg) || matches(s.pkg, []string{"internal/testkit/*", "bench", "bench/*", "cmd/torture"}) {
 		return nil
 	}
 	var found []string
@@ -260,7 +260,7 @@ var writingCalls = []string{"Insert", "UpdateRows"}
 // tableOwners finds statements that write a table outside the room that owns it. Tests may: they break things on
 // purpose.
 func tableOwners(s source) []string {
-	if s.test || !rooms(s.pkg) {
+	if s.test || !isRoom(s.pkg) {
 		return nil
 	}
 	var found []string
@@ -295,10 +295,10 @@ func tableOwners(s source) []string {
 // reading finds the tables that a statement reads.
 var reading = regexp.MustCompile(`(?i)\b(?:from|join)\s+([a-z_]+)`)
 
-// tableReaders finds statements that read a table of a room that theirs may not import: a room below does not know
-// those above.
+// tableReaders finds statements that read a table of a room that theirs may not import: a lower room does not know the
+// isRoom above.
 func tableReaders(s source) []string {
-	if s.test || !rooms(s.pkg) {
+	if s.test || !isRoom(s.pkg) {
 		return nil
 	}
 	var found []string
@@ -314,7 +314,7 @@ func tableReaders(s source) []string {
 	return found
 }
 
-// ownerOf names the room that owns a table, or nothing where none does: the longest name that fits counts.
+// ownerOf returns the room that owns a table, or "": the longest match counts.
 func ownerOf(table string) string {
 	owner, longest := "", ""
 	for _, r := range owners {
@@ -328,11 +328,11 @@ func ownerOf(table string) string {
 	return owner
 }
 
-// exportedNames is how many top-level names a package exports at most: methods do not count. Packages of domain have more,
-// because the words of the field are many.
+// exportedNames is the maximum number of exported top-level names of a package, without methods. Packages of domain may
+// have more, because the field has many terms.
 const exportedNames, exportedDomain = 60, 120
 
-// exportCounts finds packages that export more names than a reader can hold. Generated code is free.
+// exportCounts finds packages that export too many names. Generated code is exempt.
 func exportCounts(sources []source) []string {
 	counts := map[string]int{}
 	for _, s := range sources {
@@ -383,8 +383,8 @@ func exportedIn(decl *ast.GenDecl) (n int) {
 	return n
 }
 
-// addresses says which package has the dashboard pages of each part of the address: of the segment that follows /dashboard or, for
-// pages of a site, /dashboard/sites/{site}. "" is the page with no such segment.
+// addresses maps each part of the dashboard's URLs to its package: the segment after /dashboard or, for pages of a
+// site, /dashboard/sites/{site}. "" is the page without such a segment.
 var addresses = map[string][]string{
 	"web/trade":      {"", "bookings", "imports", "payments", "search"},
 	"web/channels":   {"channels", "suppliers"},
@@ -399,7 +399,7 @@ var addresses = map[string][]string{
 // pagePattern is the pattern of a dashboard page, or the beginning of one.
 var pagePattern = regexp.MustCompile(`^(?:GET|POST) (?:/([a-z-]*))?`)
 
-// pageAddresses finds dashboard pages in a package that does not have their part of the address.
+// pageAddresses finds dashboard pages in the wrong package.
 func pageAddresses(s source) []string {
 	own, section := addresses[strings.TrimPrefix(s.pkg, "internal/")]
 	if s.test || !section {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// broken is a file and the places in it where a rule finds something, as the beginnings of its messages. None means
-// that the rule must leave the file alone.
+// broken is a file and the expected findings of a rule, as the beginnings of its messages. None means that the file is
+// fine.
 type broken struct {
 	rule string
 	path string
@@ -16,12 +16,12 @@ type broken struct {
 	want []string
 }
 
-// long gives a function of n lines.
+// long returns a function of n lines.
 func long(n int) string {
 	return "func f() {\n" + strings.Repeat("\tf()\n", n-2) + "}\n"
 }
 
-// body gives a test file around the statements of a test.
+// body returns a test file around the statements of a test.
 func body(statements string) string {
 	return "package p\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestIt(t *testing.T) {\n" + statements + "\n}\n"
 }
@@ -57,8 +57,8 @@ var docCases = []broken{
 
 func Bare() {}
 
-// Told is told.
-func Told() {}
+// Documented is documented.
+func Documented() {}
 
 type Bare2 struct{ Field int }
 
@@ -73,17 +73,17 @@ const (
 	small = 2
 )
 
-// The group is told.
+// The group is documented.
 const (
-	Told2 = 1
-	Told3 = 2
+	Documented2 = 1
+	Documented3 = 2
 )
 
-// One comment does not do for types.
+// One comment is not enough for types.
 type (
 	Bare4 int
-	// Told4 is told.
-	Told4 int
+	// Documented4 is documented.
+	Documented4 int
 )
 
 var Bare5, Bare6 int
@@ -188,7 +188,7 @@ var a = []string{
 	{"SQL stands in the rooms", "cmd/holdfast/a_test.go", "package main\n\nconst a = `select a from b`\n", nil},
 }
 
-// insertion gives a file of a package with one statement that writes a table, and one call that does.
+// insertion returns a file of a package with one statement and one call that write a table.
 func insertion(pkg, table string) string {
 	return "package " + pkg + "\n\nfunc f(tx *store.Tx) {\n\ttx.Exec(`UPDATE " + table + " SET a = 1`)\n" +
 		"\ttx.Insert(\"" + table + "\", \"a\", nil)\n\ttx.QueryRow(`SELECT a FROM " + table + "`)\n}\n"
@@ -306,8 +306,8 @@ func TestRulesFindWhatBreaksThem(t *testing.T) {
 	}
 }
 
-// TestEachPartOfTheAddressHasOnePackage: no two packages of the dashboard claim the same part, and each section claims one. The
-// start pages of a site and of all sites are different pages.
+// TestEachPartOfTheAddressHasOnePackage: no two packages of the dashboard have the same part, and each section has one.
+// The start pages of a site and of all sites are different pages.
 func TestEachPartOfTheAddressHasOnePackage(t *testing.T) {
 	of := map[string]string{}
 	for pkg, parts := range addresses {

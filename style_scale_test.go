@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Why a statement may go over several sites. docs/scale.md tells what that means for a database that is spread by site.
+// Why a statement may span several sites. docs/scale.md explains what that means for a database distributed by site.
 const (
 	aJob      = "a job looks for its work at all sites, and then works at one at a time"
 	aKey      = "a random key, an address or an id finds the site: nothing else is known yet"
@@ -27,7 +27,7 @@ const (
 	whole     = "a whole database is backed up, restored or checked"
 )
 
-// acrossSites are the functions whose statements go over several sites, or find a row before its site is known.
+// acrossSites are the functions whose statements span several sites, or find a row before its site is known.
 var acrossSites = map[string]string{
 	"internal/platform/sites.IDAt":                 aKey,
 	"internal/platform/sites.siteClocks":           aJob,
@@ -75,8 +75,8 @@ var acrossSites = map[string]string{
 	"internal/notify/webhooks.Restored":      whole,
 }
 
-// lacking are the parts of PostgreSQL that Citus, YugabyteDB or CockroachDB lack, or do badly, and that a pooler of transactions
-// (PgBouncer) breaks. No statement of a room and no migration uses one.
+// lacking are the features of PostgreSQL that Citus, YugabyteDB or CockroachDB lack or handle badly, or that a
+// transaction pooler (PgBouncer) breaks. No statement of a room and no migration uses one.
 var lacking = []struct {
 	what string
 	text *regexp.Regexp
@@ -89,7 +89,7 @@ var lacking = []struct {
 	{"a constraint that waits", regexp.MustCompile(`(?i)\bdeferrable\b`)},
 	{"an exclusion constraint", regexp.MustCompile(`(?i)\bexclude\s+using\b`)},
 	{"inheritance of tables", regexp.MustCompile(`(?i)\binherits\s*\(`)},
-	// All of them know FOR NO KEY UPDATE where a statement names one site.
+	// All of them support FOR NO KEY UPDATE if a statement names one site.
 	{"a lock of rows by SELECT", regexp.MustCompile(`(?i)\bfor\s+(update|share|key\s+share)\b|\bskip\s+locked\b|\bnowait\b`)},
 	{"a lock of a table", regexp.MustCompile(`(?i)^\s*lock\s+(table\s+)?\w+(\s+in\b|$)`)},
 	{"a CTE that writes", regexp.MustCompile(`(?is)\bas\s+(not\s+)?(materialized\s+)?\(\s*(insert\s+into|update\s+\w+\s+set|delete\s+from)\b`)},
@@ -104,22 +104,22 @@ var lacking = []struct {
 	{"another site for a row", regexp.MustCompile(`(?is)\bupdate\s+\w+\s+set\s+([^()]*,\s*)?site_id\s*=`)},
 }
 
-// besidesRooms are the uses of such parts outside the rooms, each with its reason: the file and what it uses.
-var besidesRooms = map[string]string{
+// outsideRooms are the uses of such features outside the rooms, each with its reason: the file and the feature.
+var outsideRooms = map[string]string{
 	"internal/store/postgres.go: an advisory lock": "migrations and idempotency keys take locks that end with the transaction. A pooler keeps " +
 		"them; Citus takes them on the coordinator; newer YugabyteDB has them; CockroachDB has none",
 	"internal/store/postgres.go: a counter that is read by hand":  "a write draws ids before it inserts their rows, and a restored database goes on counting; docs/scale.md says what that needs",
 	"internal/testkit/pgtest/pgtest.go: a setting of the session": "tests only",
 }
 
-// lackingParts finds them in the texts of the rooms and of the ground.
+// lackingParts finds them in the SQL of the rooms and of the store.
 func lackingParts(s source) (found []string) {
-	if s.test || !rooms(s.pkg) {
+	if s.test || !isRoom(s.pkg) {
 		return nil
 	}
 	for _, literal := range texts(s) {
 		for _, l := range lacking {
-			if l.text.MatchString(literal.text) && besidesRooms[s.path+": "+l.what] == "" {
+			if l.text.MatchString(literal.text) && outsideRooms[s.path+": "+l.what] == "" {
 				found = append(found, s.at(literal.node, "%s: distributed databases lack it, or do it badly", l.what))
 			}
 		}
@@ -144,7 +144,7 @@ var insertInto = regexp.MustCompile(`(?is)insert\s+into\s+(\w+)\s*\(([^()]*)\)`)
 
 func notInNames(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// withIDs are the tables of the schema whose rows have an id that is allocated.
+// withIDs are the tables of the schema whose rows have an allocated id.
 var withIDs = sync.OnceValue(func() (list []string) {
 	for _, table := range createTable.FindAllStringSubmatch(migrated(), -1) {
 		if strings.Contains(table[2], "{{serial}}") {
@@ -154,15 +154,15 @@ var withIDs = sync.OnceValue(func() (list []string) {
 	return list
 })
 
-// foreignKey finds what a table refers to, and by which of its columns.
+// foreignKey finds the references of a table, and their columns.
 var (
 	createTable = regexp.MustCompile(`(?s)CREATE TABLE (\w+) \((.*?)\n\);`)
 	foreignKey  = regexp.MustCompile(`FOREIGN KEY \(([^()]*)\) REFERENCES (\w+)|(?m)^\s*([a-z_]+)\s[^\n]*?\bREFERENCES (\w+)`)
 	comment     = regexp.MustCompile(`(?m)--.*$`)
 )
 
-// schemaParts finds in the text of migrations what a spread database could not have: such parts as above, and references
-// between sites.
+// schemaParts finds in the text of migrations what a distributed database could not have: the features above, and
+// references between sites.
 func schemaParts(text string) (found []string) {
 	text = comment.ReplaceAllString(text, "")
 	for _, l := range lacking {
@@ -204,7 +204,7 @@ func TestSchemaFitsASpreadDatabase(t *testing.T) {
 	}
 }
 
-// migrated are the texts of all migrations, in their order.
+// migrated are the texts of all migrations, in order.
 func migrated() (text string) {
 	names, err := filepath.Glob("internal/store/migrations/*.sql") // sorted
 	if err != nil || len(names) == 0 {
@@ -220,7 +220,7 @@ func migrated() (text string) {
 	return text
 }
 
-// siteColumn names the column of each table of sites that says which site a row is of.
+// siteColumn returns the column with the site of a row, for each table of sites.
 var siteColumn = sync.OnceValue(func() map[string]string {
 	tables := map[string]string{"sites": "id"}
 	for _, table := range store.TablesOfSites {
@@ -229,20 +229,20 @@ var siteColumn = sync.OnceValue(func() map[string]string {
 	return tables
 })
 
-// hole stands in a folded text for what is known only when the program runs.
+// hole replaces parts of a folded text that are only known at run time.
 const hole = "…"
 
-// folder puts texts of SQL together that stand in the source in pieces.
+// folder joins SQL texts that are split up in the source.
 type folder struct {
 	values map[string]ast.Expr        // of the names of each package, by package and name
 	funcs  map[string]*ast.FuncDecl   // by package and name
-	calls  map[string][]*ast.FuncDecl // by package and name of the one that is called
+	calls  map[string][]*ast.FuncDecl // by package and name of the callee
 }
 
 func newFolder(sources []source) *folder {
 	f := &folder{map[string]ast.Expr{}, map[string]*ast.FuncDecl{}, map[string][]*ast.FuncDecl{}}
 	for _, s := range sources {
-		if s.test || !rooms(s.pkg) {
+		if s.test || !isRoom(s.pkg) {
 			continue
 		}
 		for _, decl := range s.file.Decls {
@@ -269,7 +269,7 @@ func newFolder(sources []source) *folder {
 	return f
 }
 
-// fold gives the text of an expression. found: there is some text in it.
+// fold returns the text of an expression. found reports whether it has any.
 func (f *folder) fold(pkg string, locals map[string]ast.Expr, x ast.Expr, depth int) (text string, found bool) {
 	switch x := x.(type) {
 	case *ast.BasicLit:
@@ -302,7 +302,7 @@ func (f *folder) fold(pkg string, locals map[string]ast.Expr, x ast.Expr, depth 
 	return hole, false
 }
 
-// namesOf are the texts that a function gives to names of its own, each once.
+// namesOf are the texts that a function assigns to its variables, each once.
 func namesOf(decl *ast.FuncDecl) map[string]ast.Expr {
 	names := map[string]ast.Expr{}
 	set := func(x ast.Expr, value ast.Expr) {
@@ -340,7 +340,7 @@ type asked struct {
 	decl     *ast.FuncDecl
 }
 
-// texts finds the statements of a function, the longest texts only.
+// texts returns the statements of a function, only the longest texts.
 func (f *folder) statements(s source, decl *ast.FuncDecl) (list []asked) {
 	locals, function := namesOf(decl), s.pkg+"."+receiver(decl)+decl.Name.Name
 	ast.Inspect(decl, func(node ast.Node) bool {
@@ -361,7 +361,7 @@ func (f *folder) statements(s source, decl *ast.FuncDecl) (list []asked) {
 	return list
 }
 
-// helper gives the statement that a function of db makes from the names that a call gives it.
+// helper returns the statement that a function of the store builds from the names in a call.
 func (f *folder) helper(pkg string, locals map[string]ast.Expr, call *ast.CallExpr) string {
 	selector, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || len(call.Args) < 2 {
@@ -380,7 +380,7 @@ func (f *folder) helper(pkg string, locals map[string]ast.Expr, call *ast.CallEx
 	return ""
 }
 
-// conditions writes the texts of a function and of those of its package that it calls: what it may put into a hole.
+// conditions returns the texts of a function and of the functions of its package that it calls: what may fill a hole.
 func (f *folder) conditions(pkg string, decl *ast.FuncDecl, to *strings.Builder, depth int) {
 	if depth == 0 {
 		return
@@ -388,7 +388,7 @@ func (f *folder) conditions(pkg string, decl *ast.FuncDecl, to *strings.Builder,
 	for node := range ast.Preorder(decl) {
 		switch node := node.(type) {
 		case *ast.BasicLit:
-			// A statement brings its own conditions, and none for another.
+			// Conditions of one statement do not count for another.
 			if t, err := strconv.Unquote(node.Value); err == nil && !statement.MatchString(t) {
 				to.WriteString(" AND " + withoutSelects(t))
 			}
@@ -400,7 +400,7 @@ func (f *folder) conditions(pkg string, decl *ast.FuncDecl, to *strings.Builder,
 	}
 }
 
-// called names the function of a call, without its package.
+// called returns the function of a call, without its package.
 func called(call *ast.CallExpr) string {
 	switch fun := call.Fun.(type) {
 	case *ast.Ident:
@@ -411,7 +411,7 @@ func called(call *ast.CallExpr) string {
 	return ""
 }
 
-// receiver names the type of a method, with a dot; "" for a function.
+// receiver returns the type of a method, with a dot; "" for a function.
 func receiver(decl *ast.FuncDecl) string {
 	if decl.Recv == nil {
 		return ""
@@ -427,7 +427,7 @@ func receiver(decl *ast.FuncDecl) string {
 // tableName finds the tables of a statement, each with its alias.
 var tableName = regexp.MustCompile(`(?i)\b(?:from|join|into|update|using)\s+([a-z_]+)(?:\s+(?:as\s+)?([a-z_]+))?((?:\s*,\s*[a-z_]+\s+[a-z]{1,2}\b)*)`)
 
-// notAlias are the words that may stand behind a table and are no alias of it.
+// notAlias are the words that can follow a table without being its alias.
 var notAlias = []string{
 	"where", "set", "on", "join", "left", "order", "group", "limit", "union", "values", "using", "as", "cross", "inner", "returning", "select",
 }
@@ -435,8 +435,8 @@ var notAlias = []string{
 // named is a table of sites in a statement, by its alias or its own name.
 type named struct{ table, name, column string }
 
-// crossSites finds the tables of sites in a text that nothing binds to one site: neither a value nor, from inside another
-// SELECT, the row outside. Tables that are joined by their sites are bound together.
+// crossSites finds the tables of sites in a text that are not bound to one site: neither by a value nor, inside another
+// SELECT, by the outer row. Tables that are joined by site are bound together.
 func crossSites(text, pieces string) (tables []string) {
 	for _, m := range tableName.FindAllStringSubmatchIndex(text, -1) {
 		scope := around(text, m[0])
@@ -453,7 +453,7 @@ func crossSites(text, pieces string) (tables []string) {
 	return tables
 }
 
-// tablesIn finds the tables of sites that a part of a statement names.
+// tablesIn finds the tables of sites in a part of a statement.
 func tablesIn(scope string) (list []named) {
 	for _, m := range tableName.FindAllStringSubmatch(scope, -1) {
 		for _, one := range append([]string{m[1] + " " + m[2]}, strings.Split(m[3], ",")[1:]...) {
@@ -475,7 +475,7 @@ var (
 	inserted = regexp.MustCompile(`(?i)insert\s+into\s+(\w+)\s*\(([^()]*)\)?`)
 )
 
-// bound reports whether a part of a statement says of which site the rows of one of its tables are.
+// bound reports whether a part of a statement restricts one of its tables to a site.
 func bound(scope string, list []named, t named, seen []named) bool {
 	seen = append(seen, t)
 	is := func(t named, column string) bool {
@@ -492,7 +492,7 @@ func bound(scope string, list []named, t named, seen []named) bool {
 			}
 		}
 	}
-	// (site_id, id) IN (SELECT …): what stands inside is looked at by itself.
+	// (site_id, id) IN (SELECT …): the subquery is checked separately.
 	for _, m := range ofRow.FindAllStringSubmatch(scope, -1) {
 		if slices.ContainsFunc(strings.Split(m[1], ","), func(column string) bool { return is(t, strings.TrimSpace(column)) }) {
 			return true
@@ -512,8 +512,7 @@ func bound(scope string, list []named, t named, seen []named) bool {
 
 func hasWord(text, word string) bool { return regexp.MustCompile(`\b` + word + `\b`).MatchString(text) }
 
-// around gives the part of a statement that a place lies in, up to its brackets or to a UNION, without the SELECTs that
-// stand inside it.
+// around returns the part of a statement around a position, up to its brackets or a UNION, without nested SELECTs.
 func around(text string, at int) string {
 	start, depth := 0, 0
 	for i := at - 1; i >= 0 && start == 0; i-- {
@@ -554,7 +553,7 @@ var (
 	selects      = regexp.MustCompile(`(?is)\(\s*select\b`)
 )
 
-// withoutSelects takes the SELECTs in brackets out of a text.
+// withoutSelects removes SELECTs in brackets from a text.
 func withoutSelects(text string) string {
 	for {
 		from := selects.FindStringIndex(text)
@@ -577,8 +576,8 @@ func withoutSelects(text string) string {
 	}
 }
 
-// unbound finds the tables of a statement that nothing binds to one site. Where a part of it is known only when the program
-// runs, that comes from the function itself or, if that is not enough, from each of its callers.
+// unbound finds the tables of a statement that are not bound to one site. Parts that are only known at run time come
+// from the function itself or, if that is not enough, from each of its callers.
 func (f *folder) unbound(s source, a asked) []string {
 	var own strings.Builder
 	f.conditions(s.pkg, a.decl, &own, 3)
@@ -598,12 +597,12 @@ func (f *folder) unbound(s source, a asked) []string {
 	return tables
 }
 
-// oneSite finds statements of rooms that go over several sites, and exceptions that nobody needs any more.
+// oneSite finds statements of rooms that span several sites, and exceptions that are no longer needed.
 func oneSite(sources []source) (found []string) {
 	f := newFolder(sources)
 	packages, seen := map[string]bool{}, map[string]bool{}
 	for _, s := range sources {
-		if s.test || !rooms(s.pkg) {
+		if s.test || !isRoom(s.pkg) {
 			continue
 		}
 		packages[s.pkg] = true
@@ -632,7 +631,7 @@ func oneSite(sources []source) (found []string) {
 	return found
 }
 
-// asking gives a file of a room with functions around their statements.
+// asking returns a file of a room with functions around their statements.
 func asking(statements ...string) string {
 	text := "package bookings\n"
 	for i, statement := range statements {

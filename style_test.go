@@ -35,18 +35,18 @@ var speaksHTTP = []string{
 	"client", "bench", "bench/*",
 }
 
-// exact reports whether amounts and rates are computed in a package: a binary fraction has no place there.
+// exact reports whether amounts and rates are computed in a package, where floating-point numbers are not allowed.
 func exact(pkg string) bool {
-	return strings.HasPrefix(pkg, "internal/domain/") || pkg == "internal/lib/i18n" || rooms(pkg) && pkg != "internal/book/paper"
+	return strings.HasPrefix(pkg, "internal/domain/") || pkg == "internal/lib/i18n" || isRoom(pkg) && pkg != "internal/book/paper"
 }
 
-// saysNothing are package names under which anything could be put, and soon is.
+// saysNothing are package names that say nothing about their content.
 var saysNothing = []string{"util", "utils", "common", "core", "base", "helper", "helpers", "shared", "types", "misc"}
 
 // source is one parsed Go file.
 type source struct {
 	path   string // from the root, with slashes
-	pkg    string // the directory it lies in
+	pkg    string // its directory
 	test   bool
 	tokens *token.FileSet
 	file   *ast.File
@@ -69,7 +69,7 @@ func (s source) at(node ast.Node, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", s.path, s.line(node), fmt.Sprintf(format, args...))
 }
 
-// imports gives the file's imports by path.
+// imports returns the file's imports by path.
 func (s source) imports() map[string]*ast.ImportSpec {
 	found := map[string]*ast.ImportSpec{}
 	for _, spec := range s.file.Imports {
@@ -80,7 +80,7 @@ func (s source) imports() map[string]*ast.ImportSpec {
 	return found
 }
 
-// uses finds the mentions of names of an imported package, called or not: a clock is handed on as a function, too.
+// uses finds mentions of names of an imported package, called or not: a clock is also passed as a function.
 func (s source) uses(importPath string, names ...string) []*ast.SelectorExpr {
 	spec := s.imports()[importPath]
 	if spec == nil {
@@ -111,7 +111,7 @@ func matches(pkg string, patterns []string) bool {
 	})
 }
 
-// rule is one rule of the repository: what it finds is wrong, one line each.
+// rule is one rule of the repository. It returns its findings, one line each.
 type rule struct {
 	name  string
 	check func([]source) []string
@@ -162,7 +162,7 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// repository parses every Go file of ours, this one included.
+// repository parses every Go file of the project, including this one.
 func repository(t *testing.T) []source {
 	t.Helper()
 	var sources []source
@@ -170,7 +170,7 @@ func repository(t *testing.T) []source {
 		if err != nil {
 			return err
 		}
-		// The go command leaves out the same directories: what lies there is nobody's program.
+		// The go command ignores the same directories.
 		base := entry.Name()
 		if entry.IsDir() && name != "." && (base[0] == '.' || base[0] == '_' || base == "testdata" || base == "node_modules") {
 			return fs.SkipDir
@@ -254,7 +254,7 @@ func nameDocs(s source) []string {
 	return found
 }
 
-// exportedReceiver reports whether callers elsewhere can see a function: it is none of a type that they cannot name.
+// exportedReceiver reports whether a function is visible elsewhere: it is not a method of an unexported type.
 func exportedReceiver(f *ast.FuncDecl) bool {
 	if f.Recv == nil {
 		return true
@@ -268,7 +268,7 @@ func exportedReceiver(f *ast.FuncDecl) bool {
 	return true
 }
 
-// undocumented gives the exported names of a declaration that have no comment. One comment will do for a group of
+// undocumented returns the exported names of a declaration without a comment. One comment is enough for a group of
 // constants or variables, but not for a group of types.
 func undocumented(decl *ast.GenDecl) []*ast.Ident {
 	var found []*ast.Ident
@@ -299,7 +299,7 @@ func importArrows(s source) []string {
 		case strings.HasPrefix(ours, "cmd/"):
 			found = append(found, s.at(spec, "nothing imports a program: %s", imported))
 		case s.test:
-			// Tests look from where they need to.
+			// Tests may use other packages.
 		case ours == "internal/testkit/pgtest" && matches(s.pkg, []string{"bench", "cmd/torture"}):
 			// They start the same clusters as the tests.
 		case strings.HasPrefix(ours, "internal/testkit/") && !strings.HasPrefix(s.pkg, "internal/testkit/"):
@@ -328,7 +328,7 @@ func fractions(s source) []string {
 		switch node := node.(type) {
 		case *ast.Ident:
 			switch node.Name {
-			// The second row gives or takes one without writing the type.
+			// The second form passes one without writing the type.
 			case "float32", "float64",
 				"ParseFloat", "Float32", "Float64", "SetFloat64":
 				found = append(found, s.at(node, "%s, where every amount and rate is exact", node.Name))
@@ -422,7 +422,7 @@ func interfaceCount(sources []source) []string {
 	return found
 }
 
-// constraint reports whether an interface only says which types a type parameter takes: nothing is hidden behind it.
+// constraint reports whether an interface is only a constraint of a type parameter.
 func constraint(i *ast.InterfaceType) bool {
 	return slices.ContainsFunc(i.Methods.List, func(element *ast.Field) bool {
 		switch element.Type.(type) {
@@ -460,7 +460,7 @@ func skips(s source) []string {
 		if !ok {
 			continue
 		}
-		// Other things have a Skip too; a test goes by one of these names.
+		// Other types have a Skip too; tests have one of these names.
 		x, ok := selector.X.(*ast.Ident)
 		if !ok || !slices.Contains([]string{"t", "b", "f", "tb"}, x.Name) {
 			continue

@@ -26,7 +26,7 @@ const (
 	byChannel      = "exposure by channel"
 	byMonth        = "exposure by month"
 	runOff         = "run-off"
-	byChannelMoved = "exposure, beside payments"
+	byChannelMoved = "exposure, during payments"
 	createBooking  = "create booking"
 	logPayment     = "log payment, one channel"
 	logPayments    = "log payment, 100 channels"

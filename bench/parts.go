@@ -106,13 +106,13 @@ func overload(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		b.tellOverload(of.name, before, during, after, back, peak)
+		b.recordOverload(of.name, before, during, after, back, peak)
 	}
 	return nil
 }
 
-// tellOverload records the results of an overload.
-func (b *bench) tellOverload(name string, before, during, after load, back time.Duration, peak float64) {
+// recordOverload records the results of an overload.
+func (b *bench) recordOverload(name string, before, during, after load, back time.Duration, peak float64) {
 	second := func(n int, l load) float64 { return float64(n) / l.lasted.Seconds() }
 	all := len(during.took) + during.failed
 	b.result.fact(name+": requests per second before", "", "%.0f; p99 %s", second(len(before.took), before), shown(part(before.took, 0.99)))
@@ -192,7 +192,7 @@ func processes(ctx context.Context, b *bench) error {
 				return err
 			}
 			f.Subject = strconv.Itoa(n) + " processes"
-			b.tell(turn, f)
+			b.progress(turn, f)
 			b.result.Figures = append(b.result.Figures, f)
 		}
 	}
@@ -312,7 +312,7 @@ func growth(ctx context.Context, b *bench) error {
 				return err
 			}
 			f.Subject = b.house.title()
-			b.tell(turn, f)
+			b.progress(turn, f)
 			all = append(all, f)
 		}
 	}
@@ -326,7 +326,7 @@ func growth(ctx context.Context, b *bench) error {
 		}
 	}
 	for _, b.house = range houses {
-		if err := b.tellBytes(ctx, b.house.title()); err != nil {
+		if err := b.recordBytes(ctx, b.house.title()); err != nil {
 			return err
 		}
 	}
@@ -368,7 +368,7 @@ func (b *bench) grown(ctx context.Context, houses []*house) (all []figures, err 
 					return nil, err
 				}
 				f.Subject = h.title()
-				b.tell(turn, f)
+				b.progress(turn, f)
 				all = append(all, f)
 			}
 		}
@@ -379,8 +379,8 @@ func (b *bench) grown(ctx context.Context, houses []*house) (all []figures, err 
 // grownBy is the minimum number of requests over which the growth of a database is measured, if time permits.
 const grownBy = 5000
 
-// tellBytes records how much the database grows for each booking, and then for each payment.
-func (b *bench) tellBytes(ctx context.Context, size string) error {
+// recordBytes records how much the database grows for each booking, and then for each payment.
+func (b *bench) recordBytes(ctx context.Context, size string) error {
 	v := &visitor{h: b.house, run: "r" + time.Now().UTC().Format("150405") + "s"}
 	if _, err := b.served(ctx, func() (int, error) { return 0, v.prepare(ctx) }); err != nil {
 		return err

@@ -85,7 +85,7 @@ func (p *pocketBase) syncedTurn(ctx context.Context, turn int) (list []figures, 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
-		p.b.tell(turn, f)
+		p.b.progress(turn, f)
 		list = append(list, f)
 	}
 	return list, nil

@@ -115,10 +115,10 @@ func (h *house) fill(ctx context.Context, size book.Size, sealKey string, say fu
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	defer service.Close()
-	told := time.Now()
+	printed := time.Now()
 	h.Book, err = book.Make(ctx, store, service, civil.DayOf(time.Now()), size, func(done int64) {
-		if time.Since(told) > 10*time.Second {
-			told = time.Now()
+		if time.Since(printed) > 10*time.Second {
+			printed = time.Now()
 			say(done)
 		}
 	})

@@ -120,7 +120,7 @@ func (b *bench) serversTurn(ctx context.Context, turn int, run string, p *pocket
 			if s.name == product {
 				b.answers[f.Kind] = f.Bytes
 			}
-			b.tell(turn, f)
+			b.progress(turn, f)
 			list = append(list, f)
 		}
 	}
@@ -212,7 +212,7 @@ func (b *bench) productImport(ctx context.Context, turn int, run string) ([]figu
 		return nil, nil
 	}
 	f, err := b.importTurn(ctx, run)
-	b.tell(turn, f)
+	b.progress(turn, f)
 	return []figures{f}, err
 }
 
@@ -226,8 +226,8 @@ func (b *bench) productSubject(ctx context.Context, run string) (*subject, []kin
 	return s, v.kinds(b.callers, b.many), nil
 }
 
-// tell prints a progress line.
-func (b *bench) tell(turn int, f figures) {
+// progress prints a progress line.
+func (b *bench) progress(turn int, f figures) {
 	b.say("turn %d  %-18s %-28s %4d callers %9s a second  p50 %s ms  p99 %s ms  %d failed %s", turn+1, f.Subject, f.Kind, f.Callers,
 		number(f.PerSecond), fine(f.P50), fine(f.P99), f.Failures, f.Failure)
 }

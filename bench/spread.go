@@ -76,7 +76,7 @@ func overNodes(ctx context.Context, b *bench) error {
 					return fmt.Errorf("%s: %w", s.subject, err)
 				}
 				f.Subject = s.subject
-				b.tell(turn, f)
+				b.progress(turn, f)
 				all = append(all, f)
 			}
 		}

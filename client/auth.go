@@ -15,16 +15,16 @@ import (
 )
 
 // Fields are the fields of a payment that an auth string verifies, by their names. channels, currencies and total are
-// always among them; the others are those of the modal's option verify. A value is a text, a whole number, or a list,
-// which is signed as JSON. The page must give exactly the same values. In a list, the keys of each object must stand in
-// the same order as in the page: a Go map is written with its keys sorted, a struct in the order of its fields.
+// always among them; the others are those of the modal's option verify. A value is a string, an integer, or a list,
+// which is signed as JSON. The page must pass exactly the same values. In a list, the keys of each object must be in
+// the same order as on the page: a Go map is encoded with sorted keys, a struct in the order of its fields.
 type Fields map[string]any
 
-// stampForm is the form of the time at the end of an auth string, such as 20190812055213.
+// stampForm is the format of the timestamp at the end of an auth string, such as 20190812055213.
 const stampForm = "20060102150405"
 
-// AuthString signs the fields with the channel's secret. The string is good for fifteen minutes from at, so make it when
-// you make the page. The secret must never get to the browser.
+// AuthString signs the fields with the channel's secret. The string is valid for fifteen minutes from at, so create it
+// when you render the page. The secret must never reach the browser.
 func AuthString(channelSecret string, fields Fields, at time.Time) (string, error) {
 	if channelSecret == "" {
 		return "", errors.New("an auth string needs the secret of the channel")
@@ -46,7 +46,7 @@ func AuthString(channelSecret string, fields Fields, at time.Time) (string, erro
 	return digest(digest(strings.Join(append(values, stamp), "&"))+channelSecret) + stamp, nil
 }
 
-// text is a value in the form that the service compares.
+// text formats a value the way the service compares it.
 func text(value any) (string, error) {
 	switch v := value.(type) {
 	case string:
@@ -58,7 +58,7 @@ func text(value any) (string, error) {
 	case float32, float64:
 		return "", errors.New("it must be a whole number; amounts are in minor units (cents)")
 	}
-	// The same form as in browsers. The service accepts other forms, too.
+	// The same format as browsers use. The service accepts others too.
 	var written bytes.Buffer
 	list := json.NewEncoder(&written)
 	list.SetEscapeHTML(false)

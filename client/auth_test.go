@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/platform/secrets"
 )
 
-// The vector that is published for all languages.
+// The test vector published for all languages.
 const (
 	secret = "example-channel-secret"
 	vector = "bbba981afdcdc5064f72f535707b7eba3f521e5d19dc77c7b860c00204002bff20190812055213"
@@ -77,7 +77,7 @@ func TestWhatCannotBeVouchedFor(t *testing.T) {
 	check("what JSON cannot say", secret, fields, "allocations")
 }
 
-// TestKeysOfAList: the order of keys that the documentation of Fields promises.
+// TestKeysOfAList: the order of keys, as documented at Fields.
 func TestKeysOfAList(t *testing.T) {
 	sorted, err := client.AuthString(secret, client.Fields{
 		"channels": 2, "currencies": "USD", "total": 9999,

@@ -1,15 +1,16 @@
-// Package client is for merchants' servers and for people who watch risk, in Go. It speaks the API of holdfast: typed, with
-// retries that never make a thing twice, with lists as iterators. It needs the standard library only. Begin at New.
+// Package client is the Go client of the holdfast API, for merchants' servers and for risk teams. Requests and
+// responses are typed, lists are iterators, and retries never create an object twice. It only needs the standard
+// library. Start at New.
 //
 //	c, err := client.New("https://holdfast.example", "demo", client.APIToken("7|secret"))
 //	booking, err := c.Bookings.Create(ctx, client.BookingCreate{…})
 //	for booking, err := range c.Bookings.All(ctx, client.BookingsQuery{Status: …}) { … }
 //
-// A call that ends without a clear answer is sent again, with the same idempotency key. AuthString signs a payment for the
-// payment modal, and VerifyWebhook checks who sent a webhook.
+// A request whose outcome is unknown is retried with the same idempotency key. AuthString signs a payment for the
+// payment modal, and VerifyWebhook verifies the signature of a webhook.
 //
-// Amounts are whole numbers of minor units (cents), in the currency that stands beside them. Fields and values that this
-// version does not know are no error: fields are left out, values come as they are.
+// Amounts are integers in minor units (cents), in the currency of the field next to them. Fields and values that this
+// version does not know are not an error: unknown fields are ignored, unknown values are returned as they are.
 package client
 
 import (
@@ -24,7 +25,7 @@ import (
 	"time"
 )
 
-// Client speaks for one user, or one API token, of one site. Many goroutines may use it at once.
+// Client acts as one user, or with one API token, on one site. It is safe for concurrent use.
 type Client struct {
 	Bookings     *Bookings
 	Transactions *Transactions
@@ -53,8 +54,8 @@ type Client struct {
 	connection *connection
 }
 
-// connection is what all parts of a client send with. It knows none of them: whoever keeps one part, or a function of it, keeps
-// no other part in the program.
+// connection sends the requests of all parts of a client. It does not refer to the parts, so the linker can drop those
+// that a program does not use.
 type connection struct {
 	base        *url.URL
 	site        string
@@ -67,18 +68,18 @@ type connection struct {
 	sleep       func(ctx context.Context, d time.Duration) error
 }
 
-// segments are the parts of an address that a deployment can choose.
+// segments are the path segments that a deployment can configure.
 type segments struct{ rest, service string }
 
-// What a client does unless an option says something else.
+// Defaults, unless an option sets something else.
 const (
 	defaultAttempts = 4
 	defaultTimeout  = 60 * time.Second
 	defaultPatience = 30 * time.Second
 )
 
-// New makes a client of the deployment at baseURL, such as https://holdfast.example, and of the site with this path. It
-// sends nothing. Use https: outside of your own machine, because each request carries the credentials.
+// New creates a client for the deployment at baseURL, such as https://holdfast.example, and the site with this path. It
+// sends no request. Use https: except on your own machine, because each request carries the credentials.
 func New(baseURL, site string, credentials Credential, options ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimSuffix(baseURL, "/"))
 	switch {
@@ -98,7 +99,8 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	for _, option := range options {
 		option(c)
 	}
-	// A copy: the API never sends anybody elsewhere, and a request with credentials must not follow whoever does.
+	// A copy that follows no redirects: the API sends none, and a request with credentials must not follow one from
+	// anywhere else.
 	sender := *c.http
 	sender.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.http = &sender
@@ -114,28 +116,30 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	return all, nil
 }
 
-// Option changes how a client works.
+// Option configures a client.
 type Option func(c *connection)
 
-// WithHTTPClient sends with this client: its transport, its proxy, its certificates. Redirects are not followed.
+// WithHTTPClient sends requests with this HTTP client, with its transport, proxy and certificates. Redirects are not
+// followed.
 func WithHTTPClient(sender *http.Client) Option { return func(c *connection) { c.http = sender } }
 
-// WithSegments says how a deployment has named two segments of its addresses. The defaults are rest and svc.
+// WithSegments sets two path segments that a deployment can configure. The defaults are rest and svc.
 func WithSegments(rest, service string) Option {
 	return func(c *connection) { c.segments = segments{rest, service} }
 }
 
-// WithAttempts says how often a request is sent at most. The default is 4; with 1 nothing is repeated.
+// WithAttempts sets the maximum number of attempts per request. The default is 4; 1 disables retries.
 func WithAttempts(n int) Option { return func(c *connection) { c.attempts = max(1, n) } }
 
-// WithTimeout says how long one attempt may take. The default is a minute.
+// WithTimeout sets the timeout of one attempt. The default is one minute.
 func WithTimeout(d time.Duration) Option { return func(c *connection) { c.timeout = d } }
 
-// WithPatience says how long the client waits before a repetition, at most. Who is told to wait for longer gets the error at
-// once, with its RetryAfter. The default is 30 seconds.
+// WithPatience sets the longest wait before a retry. If a response asks for a longer wait, the call returns its error
+// immediately, with RetryAfter. The default is 30 seconds.
 func WithPatience(d time.Duration) Option { return func(c *connection) { c.patience = d } }
 
-// WithSleep waits with this function instead of a timer. Tests need it. It returns an error when the context ends.
+// WithSleep replaces the timer that waits before a retry, for tests. The function returns an error when the context
+// ends.
 func WithSleep(wait func(ctx context.Context, d time.Duration) error) Option {
 	return func(c *connection) { c.sleep = wait }
 }
@@ -151,10 +155,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// newKey makes an idempotency key that nobody else makes.
+// newKey generates a unique idempotency key.
 func newKey() string { return rand.Text() }
 
-// jitter is a random part of a duration, so that clients that failed together do not come back together.
+// jitter is a random part of a duration, so that clients that failed at the same time do not retry at the same time.
 func jitter(d time.Duration) time.Duration {
 	n, err := rand.Int(rand.Reader, big.NewInt(max(1, int64(d))))
 	if err != nil {

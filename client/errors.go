@@ -11,18 +11,17 @@ import (
 	"time"
 )
 
-// Error is an answer of the API that says no. Later versions may have more codes: go by the Status when you do not know the
-// Code.
+// Error is an error response of the API. Later versions may add codes: if you do not know the Code, handle the Status.
 type Error struct {
-	Status    int               // of HTTP: 400, 403, 404, 409 …
-	Code      string            // such as rest_invalid_param; empty if something else than the API answered, such as a proxy
-	Message   string            // one sentence for people
-	Params    map[string]string // what is wrong with each wrong field
-	Missing   []string          // the fields that are missing, if nothing else is wrong
-	Reason    string            // one word, for example why a transaction is not possible
-	RequestID string            // names the request in the service's log
-	Oldest    string            // of rest_cursor_gone: the cursor to go on with
-	// RetryAfter is how long to wait before the same request is sent again. 0 if the answer does not say it.
+	Status    int               // HTTP status: 400, 403, 404, 409 …
+	Code      string            // such as rest_invalid_param; empty if the response is not from the API but, for example, from a proxy
+	Message   string            // one sentence in English
+	Params    map[string]string // the problem with each invalid field
+	Missing   []string          // missing fields, if there are no other problems
+	Reason    string            // one word, such as why a transaction is not possible
+	RequestID string            // identifies the request in the service's log
+	Oldest    string            // with rest_cursor_gone: the cursor to continue from
+	// RetryAfter is how long to wait before retrying the request, or 0 if the response has no Retry-After.
 	RetryAfter time.Duration
 }
 
@@ -45,7 +44,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// WaitingError says that nothing was done yet: outside a sandbox, the change needs a second person. Proposals shows it.
+// WaitingError means that the change has not been made yet: outside a sandbox it needs the approval of a second person.
+// Proposals returns it.
 type WaitingError struct{ Proposal Proposal }
 
 // Error implements error.
@@ -53,10 +53,10 @@ func (e *WaitingError) Error() string {
 	return fmt.Sprintf("the change waits for another person, as proposal %d", e.Proposal.ID)
 }
 
-// errorOf reads the answer that says no.
+// errorOf reads an error response.
 func errorOf(status int, header http.Header, body []byte) *Error {
 	e := &Error{Status: status}
-	// Proxies may write a date here. It is not taken: this package has no clock.
+	// Proxies may send a date here, which is ignored: this package has no clock.
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.RetryAfter = time.Duration(min(seconds, 24*60*60)) * time.Second
 	}
@@ -82,12 +82,12 @@ func errorOf(status int, header http.Header, body []byte) *Error {
 	return e
 }
 
-// nothingStored says that the service refused a request before it did anything, so that whoever sent it may send it again.
+// nothingStored reports whether the service rejected the request before it did anything, so that it is safe to retry.
 func (e *Error) nothingStored() bool {
 	return e.Code == "rest_too_many_requests" || e.Code == "service_unavailable" && e.Reason != "outcome_unknown"
 }
 
-// unclear says that a request may have been carried out or not: docs/reliability.md has the table.
+// unclear reports whether the outcome of a request is unknown: docs/reliability.md has the table.
 func (e *Error) unclear() bool {
 	switch {
 	case e.Code == "service_unavailable" || e.Code == "idempotency_in_flight":

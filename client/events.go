@@ -7,16 +7,17 @@ import (
 	"iter"
 )
 
-// Events are what happened on the site, in one order that never changes.
+// Events are what happened on the site, in an order that never changes.
 type Events struct{ c *connection }
 
-// Read reads a piece of the feed. Keep its Next and give it as After of the next query: so you get every event once. 410
-// rest_cursor_gone says that events behind the cursor were removed; the error's Oldest is the cursor to go on with.
+// Read returns part of the feed. Store its Next and pass it as After of the next query to get every event once. 410
+// rest_cursor_gone means that events after the cursor have been deleted; the error's Oldest is the cursor to continue
+// from.
 func (s *Events) Read(ctx context.Context, query EventsQuery) (Feed, error) {
 	return get[Feed](ctx, s.c, s.c.resource("events"), query)
 }
 
-// Pages goes through the feed up to its end, piece by piece, each with the cursor behind it. An error ends it.
+// Pages iterates over the feed until its end, page by page, each with the cursor after it. It stops at the first error.
 func (s *Events) Pages(ctx context.Context, query EventsQuery) iter.Seq2[Feed, error] {
 	return func(yield func(Feed, error) bool) {
 		for {
@@ -29,11 +30,12 @@ func (s *Events) Pages(ctx context.Context, query EventsQuery) iter.Seq2[Feed, e
 	}
 }
 
-// Booking is the booking that an event is about, as it is now. It is nil if the booking is gone. The error says that the event
-// is about something else.
+// Booking returns the booking of an event in its current state, or nil if the booking has been deleted. It returns an
+// error if the event is about something else.
 func (e Event) Booking() (*Booking, error) { return subject[Booking](e, "booking") }
 
-// Transaction is the transaction that an event is about, as it is now. The error says that the event is about something else.
+// Transaction returns the transaction of an event in its current state. It returns an error if the event is about
+// something else.
 func (e Event) Transaction() (*Transaction, error) { return subject[Transaction](e, "transaction") }
 
 func subject[T any](e Event, kind string) (made *T, err error) {

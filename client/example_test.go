@@ -10,7 +10,7 @@ import (
 	"holdfast/client"
 )
 
-// A merchant's server logs a booking and a payment that was taken elsewhere.
+// A merchant's server logs a booking and a payment taken elsewhere.
 func ExampleNew() {
 	ctx := context.Background()
 	c, err := client.New(service, "demo", client.APIToken(token))
@@ -39,7 +39,7 @@ func ExampleNew() {
 	// Output: complete partial-payment 100000 <nil>
 }
 
-// All goes through a list page by page. The loop may end at any time.
+// All iterates over a list page by page. The loop may end at any time.
 func ExampleBookings_All() {
 	ctx := context.Background()
 	c, err := client.New(service, "demo", client.APIToken(token))
@@ -72,7 +72,7 @@ func ExampleBookings_All() {
 	// Guest 0 50000 GBP
 }
 
-// A server that may be started anew keeps the key with its order. However often it sends the order, there is one booking.
+// A server that may restart stores the key with its order. However often it sends the order, there is one booking.
 func ExampleWithIdempotencyKey() {
 	ctx := context.Background()
 	c, err := client.New(service, "demo", client.APIToken(token))
@@ -94,7 +94,7 @@ func ExampleWithIdempotencyKey() {
 	// Output: true <nil>
 }
 
-// What is wrong with the fields stands in the error, each by its name.
+// The error has a message for each invalid field.
 func ExampleError() {
 	c, err := client.New(service, "demo", client.APIToken(token))
 	if err != nil {
@@ -136,7 +136,7 @@ func ExampleLogin() {
 	// <nil>
 }
 
-// Who watches risk asks what would be lost at the end of a day, by merchant.
+// The exposure at the end of a day, by merchant.
 func ExampleReports_Exposure() {
 	c, err := client.New(service, "demo", client.APIToken(token))
 	if err != nil {
@@ -152,7 +152,7 @@ func ExampleReports_Exposure() {
 	// Output: 2026-03-01 GBP 0
 }
 
-// Who follows the feed keeps the cursor of each page, and gets every event once.
+// A consumer of the feed stores the cursor of each page, and gets every event once.
 func ExampleEvents_Pages() {
 	ctx := context.Background()
 	c, err := client.New(service, "demo", client.APIToken(token))
@@ -173,7 +173,7 @@ func ExampleEvents_Pages() {
 		fmt.Println(err)
 		return
 	}
-	cursor := end.Next // as it was kept the last time
+	cursor := end.Next // as stored the last time
 	for page, err := range c.Events.Pages(ctx, client.EventsQuery{After: cursor, Types: []string{"booking.*"}}) {
 		if err != nil {
 			fmt.Println(err)
@@ -188,7 +188,7 @@ func ExampleEvents_Pages() {
 	// Output: booking.created Meitner true <nil>
 }
 
-// A change names only what changes. With the tag of the object it is refused when somebody else was quicker.
+// A change only has the changed fields. With the object's ETag it is rejected if someone else was faster.
 func ExampleIfMatch() {
 	ctx := context.Background()
 	c, err := client.New(service, "demo", client.APIToken(token))
@@ -212,7 +212,7 @@ func ExampleIfMatch() {
 	// true rest_precondition_failed
 }
 
-// The checkout page gets the auth string, and never the secret.
+// The checkout page gets the auth string, never the secret.
 func ExampleAuthString() {
 	at := time.Date(2019, 8, 12, 5, 52, 13, 0, time.UTC) // time.Now() on a server
 	auth, err := client.AuthString("example-channel-secret", client.Fields{"channels": 2, "currencies": "USD", "total": 9999}, at)
@@ -220,7 +220,7 @@ func ExampleAuthString() {
 	// Output: bbba981afdcdc5064f72f535707b7eba3f521e5d19dc77c7b860c00204002bff20190812055213 <nil>
 }
 
-// A server takes a webhook only if one of its secrets has signed it.
+// A server only accepts a webhook signed with one of its secrets.
 func ExampleVerifyWebhook() {
 	header := http.Header{
 		"Webhook-Id":        {"msg_p5jXN8AQM9LWM0D4loKWxJek"},

@@ -11,20 +11,20 @@ import (
 // Page is one page of a list. Its zero value is the first one, with 100 items.
 type Page struct {
 	Number int    // from 1; 0 is 1
-	Cursor string // in place of Number: PageInfo.Next of the page before
+	Cursor string // instead of Number: PageInfo.Next of the previous page
 	Size   int    // from 1 to 100; 0 is 100
-	Count  bool   // whether to count the whole list, which takes time where it is long
+	Count  bool   // whether to count all items, which is slow on long lists
 }
 
-// PageInfo says where in a list a page stands.
+// PageInfo describes the position of a page in its list.
 type PageInfo struct {
-	Total int64  // items of the whole list; 0 unless Page.Count asked for it
-	Pages int64  // pages of the whole list; 0 unless Page.Count asked for it
+	Total int64  // total number of items; 0 unless Page.Count is set
+	Pages int64  // total number of pages; 0 unless Page.Count is set
 	More  bool   // whether there is another page
-	Next  string // the Cursor of the next page; "" where a list has numbered pages only
+	Next  string // the Cursor of the next page; "" if the list only has numbered pages
 }
 
-// paged reads a page of a list, or of an object that has one.
+// paged reads a page of a list, or of an object that contains a list.
 func paged[T any](ctx context.Context, c *connection, path string, query any, page Page) (made T, info PageInfo, err error) {
 	r := request{method: http.MethodGet, path: path, query: values(query)}
 	wanted := pageQuery{Number: max(1, page.Number), Size: page.Size}
@@ -53,7 +53,7 @@ func paged[T any](ctx context.Context, c *connection, path string, query any, pa
 	return made, info, nil
 }
 
-// cursorOf takes the cursor from a Link header. The rest of its address may be another behind a proxy.
+// cursorOf returns the cursor from a Link header. The rest of the URL may differ behind a proxy.
 func cursorOf(link string) string {
 	address, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
 	u, err := url.Parse(address)
@@ -70,7 +70,7 @@ type pageQuery struct {
 	Size   int    `query:"per_page"`
 }
 
-// all goes through all pages. After an error it ends.
+// all iterates over all pages and stops at the first error.
 func all[T, P any](page func(n Page) (P, PageInfo, error), items func(P) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for at := (Page{Number: 1}); ; at = (Page{Number: at.Number + 1, Cursor: at.Cursor}) {
@@ -93,7 +93,7 @@ func all[T, P any](page func(n Page) (P, PageInfo, error), items func(P) []T) it
 	}
 }
 
-// each goes through all items of a list.
+// each iterates over all items of a list.
 func each[T any](ctx context.Context, c *connection, path string, query any) iter.Seq2[T, error] {
 	return all(func(n Page) ([]T, PageInfo, error) { return paged[[]T](ctx, c, path, query, n) },
 		func(items []T) []T { return items })

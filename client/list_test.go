@@ -10,7 +10,7 @@ import (
 	"holdfast/client"
 )
 
-// TestAllPages goes through a list of three pages of the real service, in both directions of stopping.
+// TestAllPages iterates over a list of three pages of the real service, to the end and with a break.
 func TestAllPages(t *testing.T) {
 	t.Parallel()
 	c := connect(t, client.APIToken(token))
@@ -54,7 +54,7 @@ func TestAllPages(t *testing.T) {
 	}
 }
 
-// paging is a service whose list has this many full pages, and breaks on one of them.
+// paging is a service whose list has this many full pages, and fails on one of them.
 func paging(t *testing.T, pages, broken int) (c *client.Client, asked *[]string) {
 	t.Helper()
 	asked = new([]string)
@@ -117,7 +117,7 @@ func TestAnIteratorEnds(t *testing.T) {
 	}
 }
 
-// TestValuesWithCommas: a comma divides values, so a value that has one goes by the other form.
+// TestValuesWithCommas: commas separate values, so values with commas are sent as repeated parameters.
 func TestValuesWithCommas(t *testing.T) {
 	t.Parallel()
 	c, asked := paging(t, 1, 0)

@@ -9,11 +9,11 @@ import (
 
 // Credential is an APIToken or a *Login.
 type Credential interface {
-	// bearer is the token to send. not is one that the service has refused: it is replaced, if it can be.
+	// bearer returns the token to send. not is a token that the service has rejected, which is replaced if possible.
 	bearer(ctx context.Context, c *connection, not string) (string, error)
 }
 
-// APIToken is a token of the form id|secret, which a site's administrator makes. Programs should use one.
+// APIToken is a token of the form id|secret, created by a site's administrator. Programs should use one.
 type APIToken string
 
 func (t APIToken) bearer(_ context.Context, _ *connection, not string) (string, error) {
@@ -24,20 +24,20 @@ func (t APIToken) bearer(_ context.Context, _ *connection, not string) (string, 
 }
 
 // Login is a user with a password. The client logs in with the first request, refreshes the access token when it has
-// ended, and logs in again when the refresh token has. Use each Login for one client: its refresh token rotates, and a
-// copy of an old one ends the login.
+// expired, and logs in again when the refresh token has. Use each Login for one client only: its refresh token rotates,
+// and using an old one ends the login.
 type Login struct {
 	Username, Password string
-	// SecondFactor gives the code of the second factor, if the user has one: six digits, or a recovery code. It is
-	// asked for each login, also for a later one.
+	// SecondFactor returns the code of the second factor, if the user has one: six digits, or a recovery code. It is
+	// called for each login, including later ones.
 	SecondFactor func(ctx context.Context) (string, error)
 
 	begin   sync.Once
-	turn    chan struct{} // holds one token: whoever has it may read and change the session
+	turn    chan struct{} // holds one token, which its holder needs to read or change the session
 	session *Session
 }
 
-// take waits for the turn, for as long as the context lasts: whoever has it may be waiting for the service.
+// take acquires the lock, or fails when the context ends: the holder may be waiting for the service.
 func (l *Login) take(ctx context.Context) error {
 	l.begin.Do(func() { l.turn = make(chan struct{}, 1) })
 	select {
@@ -50,7 +50,7 @@ func (l *Login) take(ctx context.Context) error {
 
 func (l *Login) give() { <-l.turn }
 
-// Session is what the last login or refresh answered: who it is, and on which sites. It logs in if nobody did yet.
+// Session returns the response of the last login or refresh: the user, and the user's sites. It logs in if necessary.
 func (l *Login) Session(ctx context.Context, c *Client) (Session, error) {
 	if _, err := l.bearer(ctx, c.connection, ""); err != nil {
 		return Session{}, err
@@ -65,7 +65,7 @@ func (l *Login) Session(ctx context.Context, c *Client) (Session, error) {
 	return *l.session, nil
 }
 
-// Logout ends the login: its refresh token and all its access tokens. The next request logs in again.
+// Logout revokes the refresh token and all its access tokens. The next request logs in again.
 func (l *Login) Logout(ctx context.Context, c *Client) error {
 	if err := l.take(ctx); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (l *Login) Logout(ctx context.Context, c *Client) error {
 	r := request{method: http.MethodDelete, path: c.connection.loginAddress("refresh"), bearer: l.session.RefreshToken, safe: true, noKey: true}
 	_, err := one[RefreshDeleted](ctx, c.connection, r, nil, nil)
 	var failed *Error
-	// Who is told that the token is not valid has what they wanted, for example because an answer was lost.
+	// If the token is already invalid, for example because an earlier response was lost, the logout has succeeded.
 	if errors.As(err, &failed) && failed.Code == "jwt_auth_invalid_token" {
 		err = nil
 	}
@@ -87,7 +87,7 @@ func (l *Login) Logout(ctx context.Context, c *Client) error {
 	return err
 }
 
-// bearer gives the access token. Many may ask at once, and one of them logs in or refreshes for all.
+// bearer returns the access token. Of concurrent calls, one logs in or refreshes for all.
 func (l *Login) bearer(ctx context.Context, c *connection, not string) (string, error) {
 	if err := l.take(ctx); err != nil {
 		return "", err
@@ -97,7 +97,8 @@ func (l *Login) bearer(ctx context.Context, c *connection, not string) (string, 
 		return l.session.Token, nil
 	}
 	if l.session != nil {
-		// For a minute, the token before gets the same answer again. So this may be repeated when an answer was lost.
+		// For a minute, the previous refresh token gets the same response again, so this can be retried when a response
+		// was lost.
 		r := request{method: http.MethodPost, path: c.loginAddress("refresh"), bearer: l.session.RefreshToken, safe: true, noKey: true}
 		made, err := one[Session](ctx, c, r, nil, nil)
 		if err == nil {
@@ -126,7 +127,7 @@ func (l *Login) bearer(ctx context.Context, c *connection, not string) (string, 
 	return made.Token, nil
 }
 
-// loginAddress is an address of the site's logins.
+// loginAddress is a URL of the site's login endpoints.
 func (c *connection) loginAddress(more ...any) string {
 	return c.siteAddress(append([]any{c.segments.rest, "jwt-auth", "v1", "token"}, more...)...)
 }

@@ -12,7 +12,7 @@ import (
 	"holdfast/client"
 )
 
-// recorder notes which logins and refreshes go to the real service.
+// recorder records which logins and refreshes reach the real service.
 type recorder struct {
 	mu   sync.Mutex
 	seen []string
@@ -36,8 +36,8 @@ func (r *recorder) take() string {
 	return said
 }
 
-// TestALoginLasts goes through the life of a login at the real service: its access token ends, its refresh token ends, and
-// it is logged out. It moves the clock, so it runs alone.
+// TestALoginLasts covers the life of a login at the real service: its access token expires, its refresh token expires,
+// and it is logged out. It moves the clock, so it does not run in parallel.
 func TestALoginLasts(t *testing.T) {
 	r := &recorder{}
 	login := &client.Login{Username: "admin", Password: password}
@@ -117,7 +117,7 @@ func TestASecondFactor(t *testing.T) {
 	}
 }
 
-// TestARefusedToken: when even a new access token is refused, it ends.
+// TestARefusedToken: if even a new access token is rejected, the call fails.
 func TestARefusedToken(t *testing.T) {
 	t.Parallel()
 	no := "403 jwt_auth_invalid_token"

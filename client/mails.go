@@ -5,31 +5,31 @@ import (
 	"iter"
 )
 
-// Mails are receipts to travellers, and notes to merchants about failures and chargebacks.
+// Mails are receipts for travellers, and notifications to merchants about failures and chargebacks.
 type Mails struct{ c *connection }
 
-// List reads one page of mails.
+// List returns one page of mails.
 func (s *Mails) List(ctx context.Context, query MailsQuery, page Page) ([]Mail, PageInfo, error) {
 	return paged[[]Mail](ctx, s.c, s.c.resource("mails"), query, page)
 }
 
-// All goes through all of mails, page by page. An error ends it. A list that grows meanwhile may end with the new items, or
-// without.
+// All iterates over all mails, page by page, and stops at the first error. Items added during the iteration may or may
+// not be included.
 func (s *Mails) All(ctx context.Context, query MailsQuery) iter.Seq2[Mail, error] {
 	return each[Mail](ctx, s.c, s.c.resource("mails"), query)
 }
 
-// Get reads a mail with its text.
+// Get returns an e-mail with its text.
 func (s *Mails) Get(ctx context.Context, id int64, options ...CallOption) (MailText, error) {
 	return get[MailText](ctx, s.c, s.c.resource("mails", id), nil, options...)
 }
 
-// Resend has a mail sent again that is over.
+// Resend sends an e-mail again that was sent or has failed.
 func (s *Mails) Resend(ctx context.Context, id int64, options ...CallOption) (Mail, error) {
 	return create[Mail](ctx, s.c, s.c.resource("mails", id, "resend"), nil, options)
 }
 
-// Test has a test mail sent.
+// Test sends a test e-mail.
 func (s *Mails) Test(ctx context.Context, in MailTest, options ...CallOption) (Mail, error) {
 	return create[Mail](ctx, s.c, s.c.resource("mails", "test"), in, options)
 }

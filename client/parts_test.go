@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestAPartKnowsNoOther: a program that keeps one part of a client would hold the methods of all parts, seven tenths of a megabyte.
+// TestAPartKnowsNoOther: otherwise a program that uses one part of a client would link the methods of all parts, 700
+// kB.
 func TestAPartKnowsNoOther(t *testing.T) {
 	t.Parallel()
 	whole := reflect.TypeFor[Client]()

@@ -25,8 +25,8 @@ func recipe(t *testing.T, language string) string {
 	return string(found[1])
 }
 
-// TestRecipes runs the recipes of docs/modal.md in the languages that this machine has, with the vector and with values
-// that languages write in different ways.
+// TestRecipes runs the recipes of docs/modal.md in the installed languages, with the test vector and with values that
+// languages encode differently.
 func TestRecipes(t *testing.T) {
 	awkward, err := client.AuthString(secret, client.Fields{
 		"channels": 2, "currencies": "USD", "total": 9999, "surname": "Été & <fils>/",

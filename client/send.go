@@ -16,21 +16,21 @@ import (
 	"time"
 )
 
-// mostBytes is the largest answer that is read, after it was decompressed. No page and no report comes near it.
+// mostBytes is the largest response that is read, after decompression. No page or report comes close.
 const mostBytes = 64 << 20
 
-// CallOption is something about one call.
+// CallOption configures one call.
 type CallOption func(r *request)
 
-// WithIdempotencyKey makes or changes a thing under this key, in place of one that the client draws for each call. A program
-// that may be started anew between two attempts keeps the key with its order, and sends the same again within 30 days. A key
+// WithIdempotencyKey sets the idempotency key, instead of one that the client generates for each call. A program that
+// may be restarted between two attempts stores the key with its order and repeats the same call within 30 days. A key
 // has at most 191 printable ASCII characters.
 func WithIdempotencyKey(key string) CallOption { return func(r *request) { r.key = key } }
 
-// IfMatch refuses the change with 412 unless the object is still the one with this tag.
+// IfMatch makes the change fail with 412 if the object's ETag has changed.
 func IfMatch(tag string) CallOption { return func(r *request) { r.match = tag } }
 
-// KeepETag puts the object's tag into the variable, for IfMatch.
+// KeepETag stores the object's ETag in the variable, for IfMatch.
 func KeepETag(tag *string) CallOption { return func(r *request) { r.tag = tag } }
 
 // request is one call of the API, however often it is sent.
@@ -39,17 +39,17 @@ type request struct {
 	path   string
 	query  url.Values
 	body   []byte
-	kind   string // of the body; JSON when it is ""
-	bearer string // the credentials, where they are not those of the client
+	kind   string // of the body; "" is JSON
+	bearer string // if they differ from those of the client
 	open   bool   // without credentials
-	safe   bool   // it changes nothing, or the same however often it is sent
-	noKey  bool   // the answer holds a secret that is shown once, so the API takes no key
+	safe   bool   // repeating it has no further effect
+	noKey  bool   // the response has a secret that is shown once, so the API takes no key
 	key    string
 	match  string
 	tag    *string
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
@@ -82,10 +82,10 @@ func (c *connection) call(ctx context.Context, r request, in any, options []Call
 	return got, nil
 }
 
-// firstWait is how long the client waits before the second attempt, at most. It doubles with each attempt.
+// firstWait is the longest wait before the second attempt. It doubles with each attempt.
 const firstWait = 500 * time.Millisecond
 
-// repeat sends the request until there is a clear answer, or the attempts are used up.
+// repeat sends the request until its outcome is known or the attempts are used up.
 func (c *connection) repeat(ctx context.Context, r *request) (answer, error) {
 	renewed := false
 	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, 2*wait {
@@ -102,7 +102,8 @@ func (c *connection) repeat(ctx context.Context, r *request) (answer, error) {
 		}
 		failed := (*Error)(nil)
 		answered := errors.As(err, &failed)
-		// An access token ends after fifteen minutes, and the service does nothing for it then. So this is no attempt.
+		// An access token expires after fifteen minutes, and the service then does nothing. So this does not count as
+		// an attempt.
 		if answered && failed.Code == "jwt_auth_invalid_token" && !r.open && r.bearer == "" && !renewed {
 			renewed = true
 			if _, problem := c.credentials.bearer(ctx, c, used); problem != nil {
@@ -172,18 +173,18 @@ func (c *connection) once(ctx context.Context, r *request, bearer string) (answe
 	case response.StatusCode < 200 || response.StatusCode > 299:
 		return got, errorOf(response.StatusCode, response.Header, body)
 	case len(body) > mostBytes:
-		// Sent again, the same would come back. So this is an answer, and no failure of the network.
+		// A retry would return the same. So this is a response, not a network failure.
 		return answer{}, &Error{Status: response.StatusCode, Message: fmt.Sprintf("The answer has more than %d bytes.", mostBytes)}
 	}
 	return got, nil
 }
 
-// resource is the address of something under the site's resources.
+// resource is the URL of one of the site's resources.
 func (c *connection) resource(parts ...any) string {
 	return c.siteAddress(append([]any{c.segments.rest, c.segments.service, "v2"}, parts...)...)
 }
 
-// siteAddress is an address under the site. The parts are texts and ids.
+// siteAddress is a URL under the site. The parts are strings and ids.
 func (c *connection) siteAddress(parts ...any) string {
 	path := "/" + c.site
 	for _, part := range parts {
@@ -192,7 +193,8 @@ func (c *connection) siteAddress(parts ...any) string {
 	return path
 }
 
-// one gets or changes one object. in is the body, or nil. The error is a *WaitingError when the change needs a second person.
+// one reads or changes one object. in is the body, or nil. The error is a *WaitingError if the change needs a second
+// person.
 func one[T any](ctx context.Context, c *connection, r request, in any, options []CallOption) (made T, err error) {
 	got, err := c.call(ctx, r, in, options)
 	if err != nil {
@@ -220,7 +222,7 @@ func get[T any](ctx context.Context, c *connection, path string, query any, opti
 	return one[T](ctx, c, request{method: http.MethodGet, path: path, query: values(query)}, nil, options)
 }
 
-// create makes one object.
+// create creates one object.
 func create[T any](ctx context.Context, c *connection, path string, in any, options []CallOption) (T, error) {
 	return one[T](ctx, c, request{method: http.MethodPost, path: path}, in, options)
 }
@@ -236,7 +238,7 @@ func remove(ctx context.Context, c *connection, path string, options []CallOptio
 	return err
 }
 
-// values are the parameters of a query: a struct with the tag query, or nil. What is empty is left out.
+// values encodes the parameters of a query: a struct with query tags, or nil. Empty fields are omitted.
 func values(query any) url.Values {
 	made := url.Values{}
 	if query == nil {
@@ -259,7 +261,7 @@ func values(query any) url.Values {
 		for j := range list {
 			list[j] = fmt.Sprint(field.Index(j).Interface())
 		}
-		// A comma divides values. A value that has one goes by the other form.
+		// Values are separated by commas. A value that contains a comma is sent as a repeated parameter.
 		if strings.Contains(strings.Join(list, ""), ",") {
 			made[name+"[]"] = list
 			continue
@@ -269,7 +271,7 @@ func values(query any) url.Values {
 	return made
 }
 
-// integer reads a header with a number, or 0.
+// integer parses a header with a number, or returns 0.
 func integer(header http.Header, name string) int64 {
 	n, err := strconv.ParseInt(header.Get(name), 10, 64)
 	if err != nil {

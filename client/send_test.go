@@ -14,9 +14,9 @@ import (
 	"holdfast/client"
 )
 
-// script is a service that gives its answers one after the other, and keeps what it was sent. An answer is a status, a code of
-// the API with its reason after a slash, and the seconds of Retry-After: "503 service_unavailable/outcome_unknown 2".
-// "lost" is an answer that never comes.
+// script is a service with scripted responses, which records the requests. A response is a status, an error code with
+// its reason after a slash, and the seconds of Retry-After: "503 service_unavailable/outcome_unknown 2". "lost" is a
+// response that never arrives.
 type script struct {
 	answers []string
 	keys    []string // the idempotency keys of the requests
@@ -24,7 +24,7 @@ type script struct {
 	bearers []string
 	waits   []time.Duration
 	kind    http.Header // of the answers
-	text    string      // the body of an answer that is no error
+	text    string      // the body of a successful response
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -60,7 +60,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	return made, nil
 }
 
-// client makes a client of the script, which does not sleep.
+// client creates a client of the script that does not sleep.
 func (s *script) client(t *testing.T, options ...client.Option) *client.Client {
 	t.Helper()
 	wait := func(ctx context.Context, d time.Duration) error {
@@ -75,8 +75,8 @@ func (s *script) client(t *testing.T, options ...client.Option) *client.Client {
 	return c
 }
 
-// TestWhatIsSentAgain is the table of docs/reliability.md: what a client does after each answer, for what has an idempotency
-// key, for what has none, and for what changes nothing.
+// TestWhatIsSentAgain is the table of docs/reliability.md: what a client does after each response, with an idempotency
+// key, without one, and for reads.
 func TestWhatIsSentAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -185,7 +185,7 @@ func TestTheContextEndsIt(t *testing.T) {
 	if _, err := c.Bookings.Get(ctx, 1); !errors.Is(err, context.Canceled) || len(s.keys) != 1 {
 		t.Errorf("%v after %d requests", err, len(s.keys))
 	}
-	// The client's own timer ends with the context, too. It would last for twenty seconds.
+	// The client's own timer also ends with the context. It would last for twenty seconds.
 	ctx, cancel = context.WithCancel(t.Context())
 	s = &script{answers: []string{"503 service_unavailable 20", "200"}, text: "{}"}
 	ending := transport(func(r *http.Request) (*http.Response, error) {
@@ -212,7 +212,7 @@ func TestNobodySendsItElsewhere(t *testing.T) {
 	}
 }
 
-func TestWhatAnErrorTells(t *testing.T) {
+func TestWhatAnErrorReports(t *testing.T) {
 	t.Parallel()
 	s := &script{answers: []string{"404 rest_post_invalid_id"}}
 	_, err := s.client(t).Bookings.Get(t.Context(), 5)
@@ -234,7 +234,7 @@ func TestWhatAnErrorTells(t *testing.T) {
 	}
 }
 
-// TestCursors: an event is about one thing, and a cursor that is gone names the one to go on with.
+// TestCursors: an event is about one object, and the error for an expired cursor has the one to continue from.
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	event := client.Event{ID: 5, ObjectType: "transaction", Object: []byte(`{"id": 8, "status": "complete"}`)}
@@ -271,7 +271,7 @@ func TestAnswersHaveABound(t *testing.T) {
 	}
 }
 
-// endless is a body without an end. What it holds does not matter.
+// endless is a body without an end.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -288,7 +288,7 @@ func TestLaterVersions(t *testing.T) {
 	}
 }
 
-// TestASecondPerson: 202 is no object, so it must not look like one.
+// TestASecondPerson: a 202 has no object, so it must not look like one.
 func TestASecondPerson(t *testing.T) {
 	t.Parallel()
 	s := &script{answers: []string{"202"}, text: `{"id": 12, "kind": "channel.change", "state": "open"}`}

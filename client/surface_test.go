@@ -15,11 +15,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// notForClients are the operations that the client does not have. The frame of the payment modal speaks for shoppers, and the
-// addresses about the service are for those who run it. The logins without a site are the same as those at a site.
+// notForClients are the operations that the client does not have. The payment modal's frame acts for shoppers, and the
+// service endpoints are for operators. Logins without a site are the same as those of a site.
 var notForClients = []string{"Payment modal", "Service", "login", "refreshLogin", "deleteRefresh"}
 
-// operation is what the description says of one.
+// operation is the description of an operation.
 type operation struct {
 	address string // its method and address, for the site demo, the id 7 and the line minimum
 	keyed   bool   // whether it takes an idempotency key
@@ -66,8 +66,8 @@ func operations(t *testing.T) map[string]operation {
 	return found
 }
 
-// TestEveryOperation calls every method of every service, and compares what it sends with the description: nothing is missing,
-// nothing is sent that the API does not have, and what takes an idempotency key has one.
+// TestEveryOperation calls every method of every service, and compares the requests with the description: none is
+// missing, none is unknown, and those that take an idempotency key have one.
 func TestEveryOperation(t *testing.T) {
 	t.Parallel()
 	var sent []*http.Request
@@ -106,7 +106,7 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
-// callWithZeros calls a method with the context, the number 7 for ids, and zeros. Of an iterator it takes the first item.
+// callWithZeros calls a method with the context, 7 for ids, and zero values. It takes the first item of an iterator.
 func callWithZeros(ctx context.Context, method reflect.Value) {
 	var arguments []reflect.Value
 	for i := range method.Type().NumIn() {
@@ -130,7 +130,7 @@ func callWithZeros(ctx context.Context, method reflect.Value) {
 	}
 }
 
-// loginRequests are what a login sends in its life.
+// loginRequests are the requests of a login during its life.
 func loginRequests(t *testing.T) []*http.Request {
 	t.Helper()
 	s := &script{answers: []string{"200", "403 jwt_auth_invalid_token", "200", "200", "200"}, text: `{"token": "t", "refresh_token": "r"}`}
@@ -153,7 +153,7 @@ func loginRequests(t *testing.T) []*http.Request {
 	return sent
 }
 
-// TestWhatTheAPIMakes sends a filled field of each kind to the real service, and reads the same back.
+// TestWhatTheAPIMakes sends a field of each kind to the real service, and reads the same back.
 func TestWhatTheAPIMakes(t *testing.T) {
 	t.Parallel()
 	c := connect(t, &client.Login{Username: "operator", Password: password})

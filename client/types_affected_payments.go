@@ -2,7 +2,7 @@
 
 package client
 
-// AffectedQuery are the parameters of the operation listAffected. What is empty is left out.
+// AffectedQuery are the parameters of the operation listAffected. Empty fields are omitted.
 type AffectedQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

@@ -4,7 +4,7 @@ package client
 
 import "encoding/json"
 
-// AuditQuery are the parameters of the operation listAudit. What is empty is left out.
+// AuditQuery are the parameters of the operation listAudit. Empty fields are omitted.
 type AuditQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`
@@ -64,7 +64,7 @@ type AuditRecord struct {
 	Hash string `json:"hash"`
 }
 
-// ProposalsQuery are the parameters of the operation listProposals. What is empty is left out.
+// ProposalsQuery are the parameters of the operation listProposals. Empty fields are omitted.
 type ProposalsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

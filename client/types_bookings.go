@@ -19,7 +19,7 @@ const (
 	BookingStatusUnpaid         BookingStatus = "unpaid"
 )
 
-// BookingsQuery are the parameters of the operation listBookings. What is empty is left out.
+// BookingsQuery are the parameters of the operation listBookings. Empty fields are omitted.
 type BookingsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

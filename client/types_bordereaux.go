@@ -4,7 +4,7 @@ package client
 
 import "encoding/json"
 
-// PremiumBordereauQuery are the parameters of the operation getPremiumBordereau. What is empty is left out.
+// PremiumBordereauQuery are the parameters of the operation getPremiumBordereau. Empty fields are omitted.
 type PremiumBordereauQuery struct {
 	// The month.
 	Period string `query:"period"`
@@ -81,7 +81,7 @@ type Bordereau struct {
 	Totals []BordereauTotal `json:"totals"`
 }
 
-// ContractsQuery are the parameters of the operation listContracts. What is empty is left out.
+// ContractsQuery are the parameters of the operation listContracts. Empty fields are omitted.
 type ContractsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`
@@ -110,7 +110,7 @@ type Contract struct {
 	YearOfAccount *int64 `json:"year_of_account"`
 	// Of the net premium, in parts per million.
 	CommissionPPM int64 `json:"commission_ppm"`
-	// Who added it.
+	// The user who added it.
 	Author     string `json:"author"`
 	RecordedAt string `json:"recorded_at"`
 }

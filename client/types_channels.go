@@ -39,7 +39,7 @@ const (
 	StatementPeriodWeek   StatementPeriod = "week"
 )
 
-// ChannelsQuery are the parameters of the operation listChannels. What is empty is left out.
+// ChannelsQuery are the parameters of the operation listChannels. Empty fields are omitted.
 type ChannelsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

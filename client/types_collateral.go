@@ -2,7 +2,7 @@
 
 package client
 
-// CollateralQuery are the parameters of the operation listCollateral. What is empty is left out.
+// CollateralQuery are the parameters of the operation listCollateral. Empty fields are omitted.
 type CollateralQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`
@@ -61,7 +61,7 @@ type Collateral struct {
 	Reference string `json:"reference"`
 	// Other useful information.
 	Note string `json:"note"`
-	// Who recorded it.
+	// The user who recorded it.
 	Author     string `json:"author"`
 	RecordedAt string `json:"recorded_at"`
 }

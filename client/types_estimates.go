@@ -2,7 +2,7 @@
 
 package client
 
-// TrackRecordQuery are the parameters of the operation getTrackRecord. What is empty is left out.
+// TrackRecordQuery are the parameters of the operation getTrackRecord. Empty fields are omitted.
 type TrackRecordQuery struct {
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
@@ -79,7 +79,7 @@ type TrackRecord struct {
 	Totals []TrackRecordTotal `json:"totals"`
 }
 
-// ModelQuery are the parameters of the operation getModel. What is empty is left out.
+// ModelQuery are the parameters of the operation getModel. Empty fields are omitted.
 type ModelQuery struct {
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
@@ -146,7 +146,7 @@ type Model struct {
 	Total ModelTotal `json:"total"`
 }
 
-// ModelDetailsQuery are the parameters of the operation getModelDetails. What is empty is left out.
+// ModelDetailsQuery are the parameters of the operation getModelDetails. Empty fields are omitted.
 type ModelDetailsQuery struct {
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
@@ -206,7 +206,7 @@ type ModelDetails struct {
 	Rows  []ModelDetail `json:"rows"`
 }
 
-// WhatIfQuery are the parameters of the operation getWhatIf. What is empty is left out.
+// WhatIfQuery are the parameters of the operation getWhatIf. Empty fields are omitted.
 type WhatIfQuery struct {
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`

@@ -4,7 +4,7 @@ package client
 
 import "encoding/json"
 
-// EventsQuery are the parameters of the operation listEvents. What is empty is left out.
+// EventsQuery are the parameters of the operation listEvents. Empty fields are omitted.
 type EventsQuery struct {
 	// The `next` of an earlier answer. `now` is the end of the feed. Without it, the feed begins with the oldest
 	// event.

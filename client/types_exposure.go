@@ -12,7 +12,7 @@ const (
 	ValuationLocked Valuation = "locked"
 )
 
-// ExposureQuery are the parameters of the operation getExposure. What is empty is left out.
+// ExposureQuery are the parameters of the operation getExposure. Empty fields are omitted.
 type ExposureQuery struct {
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
@@ -272,7 +272,7 @@ type Exposure struct {
 	Instalments []ExposureInstalment `json:"instalments"`
 }
 
-// RunOffQuery are the parameters of the operation getRunOff. What is empty is left out.
+// RunOffQuery are the parameters of the operation getRunOff. Empty fields are omitted.
 type RunOffQuery struct {
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
@@ -397,7 +397,7 @@ type RunOff struct {
 	Uncovered []RunOffUncovered `json:"uncovered"`
 }
 
-// AgeingQuery are the parameters of the operation getAgeing. What is empty is left out.
+// AgeingQuery are the parameters of the operation getAgeing. Empty fields are omitted.
 type AgeingQuery struct {
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`

@@ -52,7 +52,7 @@ type Ageing struct {
 	Uncovered []AgeingUncovered `json:"uncovered"`
 }
 
-// MovementQuery are the parameters of the operation getMovement. What is empty is left out.
+// MovementQuery are the parameters of the operation getMovement. Empty fields are omitted.
 type MovementQuery struct {
 	// The movement starts at the end of this day.
 	From Day `query:"from"`
@@ -179,7 +179,7 @@ type Movement struct {
 	ConvertedAtSpot []NativeMovement `json:"converted_at_spot"`
 }
 
-// ExposureDetailsQuery are the parameters of the operation getExposureDetails. What is empty is left out.
+// ExposureDetailsQuery are the parameters of the operation getExposureDetails. Empty fields are omitted.
 type ExposureDetailsQuery struct {
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
@@ -273,7 +273,7 @@ type ExposureDetails struct {
 	Rows        []ExposureDetail `json:"rows"`
 }
 
-// MovementDetailsQuery are the parameters of the operation getMovementDetails. What is empty is left out.
+// MovementDetailsQuery are the parameters of the operation getMovementDetails. Empty fields are omitted.
 type MovementDetailsQuery struct {
 	// The movement starts at the end of this day.
 	From Day `query:"from"`

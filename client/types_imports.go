@@ -15,7 +15,7 @@ const (
 	ImportStateFailed  ImportState = "failed"
 )
 
-// ImportsQuery are the parameters of the operation listImports. What is empty is left out.
+// ImportsQuery are the parameters of the operation listImports. Empty fields are omitted.
 type ImportsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`
@@ -106,7 +106,7 @@ type Import struct {
 	Finished *string `json:"finished"`
 }
 
-// CreateImportQuery are the parameters of the operation createImport. What is empty is left out.
+// CreateImportQuery are the parameters of the operation createImport. Empty fields are omitted.
 type CreateImportQuery struct {
 	// Check every row and report the result, but import nothing until confirmed.
 	DryRun *bool `query:"dry_run"`
@@ -131,7 +131,7 @@ const (
 	ImportRowStatusRefused      ImportRowStatus = "refused"
 )
 
-// ImportRowsQuery are the parameters of the operation listImportRows. What is empty is left out.
+// ImportRowsQuery are the parameters of the operation listImportRows. Empty fields are omitted.
 type ImportRowsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

@@ -2,9 +2,9 @@
 
 package client
 
-// InsolvencyState: `reported`: nothing has changed yet. `confirmed`: nothing of the merchant is protected any
-// more. `open`: the snapshot exists. `claims_closed`: no new claims. `closed`, or `withdrawn` because it was a
-// mistake.
+// InsolvencyState: `reported`: nothing has changed yet. `confirmed`: new payments of the merchant are no longer
+// protected. `open`: the snapshot exists. `claims_closed`: no new claims. `closed`, or `withdrawn` because it
+// was a mistake.
 type InsolvencyState string
 
 // The values of InsolvencyState.
@@ -17,7 +17,7 @@ const (
 	InsolvencyStateWithdrawn    InsolvencyState = "withdrawn"
 )
 
-// InsolvenciesQuery are the parameters of the operation listInsolvencies. What is empty is left out.
+// InsolvenciesQuery are the parameters of the operation listInsolvencies. Empty fields are omitted.
 type InsolvenciesQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

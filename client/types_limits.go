@@ -13,7 +13,7 @@ const (
 	LimitScopeSite        LimitScope = "site"
 )
 
-// LimitsQuery are the parameters of the operation listLimits. What is empty is left out.
+// LimitsQuery are the parameters of the operation listLimits. Empty fields are omitted.
 type LimitsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`
@@ -52,7 +52,7 @@ type Limit struct {
 	Currency string `json:"currency"`
 	// The reason.
 	Note string `json:"note"`
-	// Who set it.
+	// The user who set it.
 	Author     string `json:"author"`
 	RecordedAt string `json:"recorded_at"`
 }
@@ -114,7 +114,7 @@ type LimitCreate struct {
 	Note string `json:"note,omitzero"`
 }
 
-// LimitEventsQuery are the parameters of the operation listLimitEvents. What is empty is left out.
+// LimitEventsQuery are the parameters of the operation listLimitEvents. Empty fields are omitted.
 type LimitEventsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

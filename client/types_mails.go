@@ -41,7 +41,7 @@ const (
 	MailKindProtectionAsked    MailKind = "protection_asked"
 )
 
-// MailsQuery are the parameters of the operation listMails. What is empty is left out.
+// MailsQuery are the parameters of the operation listMails. Empty fields are omitted.
 type MailsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

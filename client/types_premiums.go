@@ -2,7 +2,7 @@
 
 package client
 
-// PoliciesQuery are the parameters of the operation listPolicies. What is empty is left out.
+// PoliciesQuery are the parameters of the operation listPolicies. Empty fields are omitted.
 type PoliciesQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`
@@ -161,7 +161,7 @@ type PolicyCreate struct {
 	Reason *string `json:"reason,omitzero"`
 }
 
-// PremiumsQuery are the parameters of the operation listPremiums. What is empty is left out.
+// PremiumsQuery are the parameters of the operation listPremiums. Empty fields are omitted.
 type PremiumsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

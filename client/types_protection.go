@@ -2,7 +2,7 @@
 
 package client
 
-// BookingProtectionQuery are the parameters of the operation getBookingProtection. What is empty is left out.
+// BookingProtectionQuery are the parameters of the operation getBookingProtection. Empty fields are omitted.
 type BookingProtectionQuery struct {
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
@@ -98,7 +98,7 @@ type AllocationValueLeg struct {
 	Currency string `json:"currency"`
 	// Units of the currency per euro.
 	Rate string `json:"rate"`
-	// Who published the rate. Null for EUR itself.
+	// The provider of the rate. Null for EUR itself.
 	Provider *string `json:"provider"`
 	// The day of the fixing. Null for EUR itself.
 	Fixing *string `json:"fixing"`
@@ -352,7 +352,7 @@ type RevokedCertificate struct {
 	Booking int64 `json:"booking"`
 }
 
-// ProtectionQuery are the parameters of the operation getProtection. What is empty is left out.
+// ProtectionQuery are the parameters of the operation getProtection. Empty fields are omitted.
 type ProtectionQuery struct {
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`

@@ -12,7 +12,7 @@ const (
 	RateProviderDemo   RateProvider = "demo"
 )
 
-// RatesQuery are the parameters of the operation listRates. What is empty is left out.
+// RatesQuery are the parameters of the operation listRates. Empty fields are omitted.
 type RatesQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

@@ -2,7 +2,7 @@
 
 package client
 
-// ReportMailsQuery are the parameters of the operation listReportMails. What is empty is left out.
+// ReportMailsQuery are the parameters of the operation listReportMails. Empty fields are omitted.
 type ReportMailsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

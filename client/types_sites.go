@@ -2,7 +2,7 @@
 
 package client
 
-// SitesQuery are the parameters of the operation listSites. What is empty is left out.
+// SitesQuery are the parameters of the operation listSites. Empty fields are omitted.
 type SitesQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

@@ -2,7 +2,7 @@
 
 package client
 
-// StatementsQuery are the parameters of the operation listStatements. What is empty is left out.
+// StatementsQuery are the parameters of the operation listStatements. Empty fields are omitted.
 type StatementsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`
@@ -130,7 +130,7 @@ type Statement struct {
 	Overdue bool  `json:"overdue"`
 }
 
-// StatementLinesQuery are the parameters of the operation listStatementLines. What is empty is left out.
+// StatementLinesQuery are the parameters of the operation listStatementLines. Empty fields are omitted.
 type StatementLinesQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`
@@ -148,7 +148,7 @@ type StatementLinesQuery struct {
 	ModifiedBefore string `query:"modified_before"`
 }
 
-// StatementLineProtectionQuery are the parameters of the operation getStatementLineProtection. What is empty is left out.
+// StatementLineProtectionQuery are the parameters of the operation getStatementLineProtection. Empty fields are omitted.
 type StatementLineProtectionQuery struct {
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
@@ -240,14 +240,14 @@ type StatementLineProtection struct {
 	Payments []StatementPayment `json:"payments"`
 }
 
-// StatementCSVQuery are the parameters of the operation getStatementCSV. What is empty is left out.
+// StatementCSVQuery are the parameters of the operation getStatementCSV. Empty fields are omitted.
 type StatementCSVQuery struct {
 	// The recipient of the statement. The charge is called premium for `policyholder`, security charge for
 	// `merchant`.
 	For string `query:"for"`
 }
 
-// StatementPDFQuery are the parameters of the operation getStatementPDF. What is empty is left out.
+// StatementPDFQuery are the parameters of the operation getStatementPDF. Empty fields are omitted.
 type StatementPDFQuery struct {
 	// The recipient of the statement. The charge is called premium for `policyholder`, security charge for
 	// `merchant`.
@@ -256,7 +256,7 @@ type StatementPDFQuery struct {
 	Language Language `query:"language"`
 }
 
-// StatementPaymentsQuery are the parameters of the operation listStatementPayments. What is empty is left out.
+// StatementPaymentsQuery are the parameters of the operation listStatementPayments. Empty fields are omitted.
 type StatementPaymentsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

@@ -2,7 +2,7 @@
 
 package client
 
-// SuppliersQuery are the parameters of the operation listSuppliers. What is empty is left out.
+// SuppliersQuery are the parameters of the operation listSuppliers. Empty fields are omitted.
 type SuppliersQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

@@ -66,7 +66,7 @@ const (
 	FlagRateDisagrees     Flag = "rate_disagrees"
 )
 
-// TransactionsQuery are the parameters of the operation listTransactions. What is empty is left out.
+// TransactionsQuery are the parameters of the operation listTransactions. Empty fields are omitted.
 type TransactionsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`
@@ -183,7 +183,7 @@ type Transaction struct {
 	Status TransactionStatus `json:"status"`
 	// The result of the payment, in words.
 	Content string `json:"content"`
-	// The identifier, and the surname and e-mail address of the payer, as far as they are known.
+	// The identifier, and the surname and e-mail address of the payer, if known.
 	Title string `json:"title"`
 	// The amount of the payment, in minor units of `currencies`.
 	Total int64 `json:"total"`
@@ -380,7 +380,7 @@ type TransactionCreate struct {
 	Content string `json:"content,omitzero"`
 }
 
-// PaymentsQuery are the parameters of the operation listPayments. What is empty is left out.
+// PaymentsQuery are the parameters of the operation listPayments. Empty fields are omitted.
 type PaymentsQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

@@ -2,7 +2,7 @@
 
 package client
 
-// WebhooksQuery are the parameters of the operation listWebhooks. What is empty is left out.
+// WebhooksQuery are the parameters of the operation listWebhooks. Empty fields are omitted.
 type WebhooksQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`
@@ -42,7 +42,7 @@ type Webhook struct {
 	Reason string `json:"reason"`
 	// The first failure since the last success, by the real clock. Null if there was none.
 	FailingSince *string `json:"failing_since"`
-	// Who made it.
+	// The user who created it.
 	CreatedBy string `json:"created_by"`
 	// By the real clock.
 	Created Instant `json:"created"`
@@ -104,7 +104,7 @@ const (
 	DeliveryStateGivenUp   DeliveryState = "given_up"
 )
 
-// DeliveriesQuery are the parameters of the operation listDeliveries. What is empty is left out.
+// DeliveriesQuery are the parameters of the operation listDeliveries. Empty fields are omitted.
 type DeliveriesQuery struct {
 	// Only the items with these ids.
 	Include []int64 `query:"include"`

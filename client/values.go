@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Day is a day, such as 2026-06-30. It is empty where the API has none. Days compare like texts.
+// Day is a day, such as 2026-06-30. It is empty if the API has none. Days compare like strings.
 type Day string
 
-// DayOf is the day of a time in UTC, in which the service counts.
+// DayOf is the day of a time in UTC, which the service uses.
 func DayOf(t time.Time) Day { return Day(t.UTC().Format(time.DateOnly)) }
 
-// Time is the beginning of the day in UTC. The error says that the text is no day.
+// Time is the beginning of the day in UTC. It returns an error if the text is not a day.
 func (d Day) Time() (time.Time, error) { return moment("day", time.DateOnly, string(d)) }
 
-// Instant is a time in GMT in whole seconds, such as 2026-03-02 10:20:30. Instants compare like texts.
+// Instant is a time in GMT in whole seconds, such as 2026-03-02 10:20:30. Instants compare like strings.
 type Instant string
 
-// InstantOf is a time in the form of the API. What is shorter than a second is cut off.
+// InstantOf is a time in the format of the API. Fractions of a second are dropped.
 func InstantOf(t time.Time) Instant { return Instant(t.UTC().Format(time.DateTime)) }
 
-// Time is the instant in UTC. The error says that the text is none.
+// Time is the instant in UTC. It returns an error if the text is not an instant.
 func (i Instant) Time() (time.Time, error) { return moment("time", time.DateTime, string(i)) }
 
 func moment(what, form, text string) (time.Time, error) {
@@ -32,19 +32,19 @@ func moment(what, form, text string) (time.Time, error) {
 	return t, nil
 }
 
-// Nullable is a field that a change can leave as it is (the zero value), set (Set) or remove (Null).
+// Nullable is a field that a change can leave unchanged (the zero value), set (Set) or remove (Null).
 type Nullable[T any] struct {
 	named bool
 	value *T
 }
 
-// Set gives the field a value.
+// Set sets the field to a value.
 func Set[T any](value T) Nullable[T] { return Nullable[T]{named: true, value: &value} }
 
 // Null removes the value of the field.
 func Null[T any]() Nullable[T] { return Nullable[T]{named: true} }
 
-// IsZero says whether the field is left as it is. Then encoding/json leaves it out.
+// IsZero reports whether the field is left unchanged; encoding/json then omits it.
 func (n Nullable[T]) IsZero() bool { return !n.named }
 
 // MarshalJSON implements json.Marshaler.

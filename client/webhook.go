@@ -11,13 +11,14 @@ import (
 	"time"
 )
 
-// webhookTolerance is how far the time of a webhook may be from now. An older one may be somebody's repetition.
+// webhookTolerance is the largest accepted age of a webhook. An older one may be a replay attack.
 const webhookTolerance = 5 * time.Minute
 
-// VerifyWebhook says whether a webhook comes from the service: whether one of the secrets has signed the body that came
-// with these headers, at most five minutes before or after now. The form is that of Standard Webhooks; a secret begins
-// with whsec_. While a secret is being replaced, give both. body is the body as it came, byte by byte: decode it after
-// this. The error says what is wrong; answer 400 then. A webhook may come twice: its header webhook-id says so.
+// VerifyWebhook verifies that a webhook comes from the service: that one of the secrets has signed the body with these
+// headers, at most five minutes before or after now. The format is that of Standard Webhooks; secrets start with
+// whsec_. While a secret is being rotated, pass both. body is the unmodified body: decode it after this call. If
+// VerifyWebhook returns an error, respond with 400. The same webhook may be delivered twice, with the same webhook-id
+// header.
 func VerifyWebhook(secrets []string, header http.Header, body []byte, now time.Time) error {
 	id, stamp := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	if id == "" || stamp == "" || header.Get("webhook-signature") == "" {

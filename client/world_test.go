@@ -27,7 +27,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// The service that all tests and examples of this package speak to: the real API over SQLite, with the sandbox demo.
+// The service for all tests and examples of this package: the real API on SQLite, with the sandbox demo.
 var (
 	service string // its address
 	token   string // an API token of the site demo
@@ -69,7 +69,7 @@ func within(m *testing.M) (status int, err error) {
 	c := app.Config{
 		Store: store, Clock: now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewUUID: uuid.NewString, ReservedPaths: []string{"auth"},
-		// As cheap as it gets: what is tested here is not the hash.
+		// As cheap as possible: the hash is not tested here.
 		Cost: secrets.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
 		Keys: func() (secrets.SealKeys, error) {
 			return secrets.ParseSealKeys("Zml4dHVyZSBrZXkgZml4dHVyZSBrZXkgZml4dHVyZSE=")
@@ -86,7 +86,7 @@ func within(m *testing.M) (status int, err error) {
 	return m.Run(), nil
 }
 
-// furnish makes the site demo, its people and its API token.
+// furnish creates the site demo, its people and its API token.
 func furnish(ctx context.Context, a *app.App) error {
 	path, name, currency := "demo", "Demo Travel", money.Currency("GBP")
 	if _, err := a.Sites.Create(ctx, access.System(0), merchant.SiteFields{
@@ -110,7 +110,7 @@ func furnish(ctx context.Context, a *app.App) error {
 	return err
 }
 
-// connect makes a client of the real service.
+// connect creates a client of the real service.
 func connect(t testing.TB, credentials client.Credential, options ...client.Option) *client.Client {
 	t.Helper()
 	c, err := client.New(service, "demo", credentials, options...)
@@ -120,7 +120,7 @@ func connect(t testing.TB, credentials client.Credential, options ...client.Opti
 	return c
 }
 
-// transport is a service of a test: it answers each request as the test says.
+// transport is a service scripted by a test.
 type transport func(r *http.Request) (*http.Response, error)
 
 // RoundTrip implements http.RoundTripper.

@@ -47,7 +47,7 @@ type Book struct {
 
 // Make creates the site bench and its book in a database without one, and calls told with the number of bookings written
 // so far. The exposure buckets are not folded yet: see Fold.
-func Make(ctx context.Context, db *store.DB, service *app.App, today civil.Day, size Size, told func(done int64)) (Book, error) {
+func Make(ctx context.Context, db *store.DB, service *app.App, today civil.Day, size Size, progress func(done int64)) (Book, error) {
 	b := Book{Size: size, from: int64(today) - Days - 5}
 	path, name, currency := SitePath, "Bench", money.Currency("GBP")
 	site, err := service.Sites.Create(ctx, access.System(0), merchant.SiteFields{
@@ -71,7 +71,7 @@ func Make(ctx context.Context, db *store.DB, service *app.App, today civil.Day, 
 			continue
 		}
 		first, tries = last+1, 0
-		told(last)
+		progress(last)
 	}
 	return b, db.Write(ctx, store.Deployment, b.count)
 }

@@ -16,9 +16,9 @@ import (
 func TestABookIsSound(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
-		told := int64(0)
+		reported := int64(0)
 		size := book.Size{Bookings: 45, Payments: 2}
-		b, err := book.Make(t.Context(), h.DB, h.App, civil.DayOf(h.Now.Read()), size, func(done int64) { told = done })
+		b, err := book.Make(t.Context(), h.DB, h.App, civil.DayOf(h.Now.Read()), size, func(done int64) { reported = done })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,6 +55,6 @@ func TestABookIsSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		apptest.Same(t, "reported, checked, next id", []any{told, rows["premium lines"] > 80, rows["limit uses"] > 0, made.ID}, []any{45, true, true, 46})
+		apptest.Same(t, "reported, checked, next id", []any{reported, rows["premium lines"] > 80, rows["limit uses"] > 0, made.ID}, []any{45, true, true, 46})
 	})
 }

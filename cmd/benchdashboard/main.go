@@ -1,8 +1,7 @@
-// Command benchdashboard measures every kind of page of the dashboard over a database of SQLite: how long its first byte takes,
-// how much time of the processor, and how many bytes it sends compressed. It works on a copy of the file, finds the pages by their links,
-// from the start page on, as an operator sees them, and asks for each several times: the first time nothing of it is kept in the
-// process, and later it may be. A file of keys beside the database is used. `make bench-dashboard` runs it; with -only it asks for one
-// kind of page alone, and -profile writes down where the time goes.
+// Command benchdashboard measures every kind of dashboard page on a SQLite database: time to first byte, processor
+// time, and compressed size. It works on a copy of the file, follows the links from the start page as an operator, and
+// requests each page several times: the first time without any cache. It uses the key file next to the database. `make
+// bench-dashboard` runs it; -only selects one kind of page, and -profile writes a CPU profile.
 package main
 
 import (
@@ -64,7 +63,7 @@ func run(ctx context.Context, out io.Writer, path, only, profile string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // a folder that stays does no harm
+	defer func() { _ = os.RemoveAll(folder) }() // a leftover folder is harmless
 	copied := filepath.Join(folder, "holdfast.db")
 	if err := copyFile(path, copied); err != nil {
 		return err
@@ -124,7 +123,7 @@ func run(ctx context.Context, out io.Writer, path, only, profile string) error {
 	return v.walk(ctx, out, only)
 }
 
-// copyFile copies a database that nobody writes to, with what its log holds.
+// copyFile copies a database that is not in use, including its log.
 func copyFile(from, to string) error {
 	for _, end := range []string{"", "-wal"} {
 		content, err := os.Open(from + end)
@@ -136,7 +135,7 @@ func copyFile(from, to string) error {
 		made, err := os.Create(to + end)
 		if err == nil {
 			_, err = io.Copy(made, content)
-			_ = made.Close() // the copy is read at once: what is missing is noticed there
+			_ = made.Close() // the copy is read right away: missing data is noticed there
 		}
 		_ = content.Close() // it was only read
 		if err != nil {
@@ -146,7 +145,7 @@ func copyFile(from, to string) error {
 	return nil
 }
 
-// visitor is a browser without a window.
+// visitor is a minimal browser.
 type visitor struct {
 	pages   http.Handler
 	cookies map[string]string
@@ -175,21 +174,21 @@ var (
 	objects     = regexp.MustCompile(`/[0-9]+(/|$)`)
 )
 
-// kindOf is the page that an address shows: the same for each booking.
+// kindOf returns the page that a URL shows, without ids: the same for each booking.
 func kindOf(address string) string {
 	path, _, _ := strings.Cut(address, "?")
 	return objects.ReplaceAllString(objects.ReplaceAllString(path, "/#$1"), "/#$1")
 }
 
-// measured is what one kind of page took.
+// measured are the measurements of one kind of page.
 type measured struct {
 	kind          string
 	status, bytes int
 	first, median time.Duration // until the first byte
-	used          time.Duration // median of the processor's time, the collector's included
+	used          time.Duration // median processor time, including garbage collection
 }
 
-// measure asks for a page several times.
+// measure requests a page several times.
 func (v *visitor) measure(ctx context.Context, address string) (m measured, answer *httptest.ResponseRecorder) {
 	var times, used []time.Duration
 	for range repeatedly {
@@ -204,7 +203,7 @@ func (v *visitor) measure(ctx context.Context, address string) (m measured, answ
 	return m, answer
 }
 
-// processor is the time that this process has had the processor.
+// processor returns the processor time of this process so far.
 func processor() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -213,7 +212,7 @@ func processor() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// walk measures one page of each kind, or one page alone, and prints the slowest first.
+// walk measures one page of each kind, or only one page, and prints the slowest first.
 func (v *visitor) walk(ctx context.Context, out io.Writer, only string) error {
 	var rows []measured
 	seen := map[string]bool{}
@@ -249,7 +248,7 @@ func (v *visitor) walk(ctx context.Context, out io.Writer, only string) error {
 	return table.Flush()
 }
 
-// plain is the text of an answer.
+// plain returns the decompressed body of a response.
 func plain(answer *httptest.ResponseRecorder) string {
 	if answer.Header().Get("Content-Encoding") != "gzip" {
 		return answer.Body.String()
@@ -258,6 +257,6 @@ func plain(answer *httptest.ResponseRecorder) string {
 	if err != nil {
 		return ""
 	}
-	text, _ := io.ReadAll(zip) // a text that was cut has no more links
+	text, _ := io.ReadAll(zip) // a truncated page has no more links
 	return string(text)
 }

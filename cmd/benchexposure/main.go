@@ -1,7 +1,7 @@
-// Command benchexposure measures how long the exposure reports take over a large made-up book. It writes the book
-// straight into the database, lets the code of the product fold it into the buckets, and prints the shortest and the
-// median time of each report. With -dir the databases stay, and the next run measures them without loading again.
-// `make bench-exposure` runs it.
+// Command benchexposure measures the exposure reports on a large made-up book. It inserts the book directly into the
+// database, folds it into the buckets with the product's code, and prints the shortest and the median time of each
+// report. With -dir the databases are kept, and the next run measures them without loading them again. `make
+// bench-exposure` runs it.
 package main
 
 import (
@@ -38,7 +38,7 @@ import (
 const (
 	paymentsEach = 4                // of a booking
 	repeatedly   = 21               // measurements of each report
-	enough       = 10 * time.Second // after which a slow report is measured no more
+	enough       = 10 * time.Second // after which a slow report is not repeated
 )
 
 func main() {
@@ -58,7 +58,7 @@ func run(ctx context.Context, out io.Writer, folder string, payments int64, larg
 		if folder, err = os.MkdirTemp("", "holdfast-bench"); err != nil {
 			return err
 		}
-		defer func() { _ = os.RemoveAll(folder) }() // a folder that stays does no harm
+		defer func() { _ = os.RemoveAll(folder) }() // a leftover folder is harmless
 	}
 	small, err := measure(ctx, out, folder, payments)
 	if err != nil || !large {
@@ -74,7 +74,7 @@ func run(ctx context.Context, out io.Writer, folder string, payments int64, larg
 	return nil
 }
 
-// world is the use cases over one database, and an actor on its one site.
+// world has the use cases on one database, and an actor on its only site.
 type world struct {
 	app   *app.App
 	actor access.Actor
@@ -104,7 +104,7 @@ func runOff(ago civil.Day) func(context.Context, world, civil.Day) error {
 	}
 }
 
-// known is the query of what was known at the end of a day, some days ago.
+// known selects the state as known at the end of a day, some days ago.
 func known(asOf, ago civil.Day) report.ExposureQuery {
 	return report.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf, KnownAt: (asOf - ago).End()}}
 }
@@ -117,7 +117,7 @@ func exposureKnown(ago civil.Day) func(context.Context, world, civil.Day) error 
 	}
 }
 
-// runOffKnown and ageingKnown are what was known a month ago.
+// runOffKnown and ageingKnown are reports as known a month ago.
 func runOffKnown(ctx context.Context, w world, asOf civil.Day) error {
 	_, err := w.app.Exposure.RunOff(ctx, w.actor, known(asOf, 30))
 	return err
@@ -170,7 +170,7 @@ var measured = []result{
 }
 
 // measure prints how long each report takes over a book of that many payments, and returns the medians. A book that an
-// earlier run left in the folder is not loaded again; its folding goes on where it stopped.
+// earlier run left in the folder is not loaded again; folding continues where it stopped.
 func measure(ctx context.Context, out io.Writer, folder string, payments int64) ([]time.Duration, error) {
 	path := filepath.Join(folder, strconv.FormatInt(payments, 10)+".db")
 	_, err := os.Stat(path)
@@ -225,7 +225,7 @@ func (w world) fold(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// times makes a report again and again, a slow one less often. It returns how long each took, the shortest first.
+// times creates a report repeatedly, slow ones less often. It returns the durations, shortest first.
 func times(ctx context.Context, w world, r result) (took []time.Duration, err error) {
 	today := civil.DayOf(time.Now())
 	for began := time.Now(); len(took) < repeatedly && (len(took) == 0 || time.Since(began) < enough); {
@@ -256,14 +256,14 @@ func (w *world) reopen(ctx context.Context, database *store.DB, payments int64) 
 	return err
 }
 
-// load makes a site with a book.
+// load creates a site with a book.
 func load(ctx context.Context, database *store.DB, service *app.App, payments int64) (world, error) {
 	size := book.Size{Bookings: payments / paymentsEach, Payments: paymentsEach}
 	made, err := book.Make(ctx, database, service, civil.DayOf(time.Now()), size, func(int64) {})
 	return world{app: service, actor: access.System(made.SiteID)}, err
 }
 
-// keys makes the keys that encrypt the book's secrets. Nothing that is measured reads them, so no file keeps them.
+// keys creates the keys that encrypt the book's secrets. Nothing that is measured reads them, so no file keeps them.
 func keys() (secrets.SealKeys, error) {
 	line, err := secrets.NewSealKey(rand.Reader)
 	if err != nil {

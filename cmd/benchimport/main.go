@@ -1,6 +1,6 @@
-// Command benchimport measures how long the writes of a server take while an import runs over the same SQLite file. The
-// import has a connection of its own, as the command line has. It prints how long the writes took alone and beside
-// the import. Begin reading at run. `go run ./cmd/benchimport` runs it.
+// Command benchimport measures the writes of a server while an import runs on the same SQLite file. The import has a
+// separate connection, like the command line. It prints how long the writes took without and during the import. Start
+// reading at run. `go run ./cmd/benchimport` runs it.
 package main
 
 import (
@@ -47,7 +47,7 @@ func run(ctx context.Context, out io.Writer, rows, callers int, dry bool) error 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // a folder that stays does no harm
+	defer func() { _ = os.RemoveAll(folder) }() // a leftover folder is harmless
 	url := "sqlite:" + filepath.Join(folder, "bench.db")
 	server, actor, err := open(ctx, url)
 	if err != nil {
@@ -61,10 +61,10 @@ func run(ctx context.Context, out io.Writer, rows, callers int, dry bool) error 
 	if err != nil {
 		return err
 	}
-	alone := beside(ctx, server, actor, callers, func() error { <-time.After(5 * time.Second); return nil })
+	alone := during(ctx, server, actor, callers, func() error { <-time.After(5 * time.Second); return nil })
 	began := time.Now()
 	var report imports.ImportReport
-	loaded := beside(ctx, server, actor, callers, func() (err error) {
+	loaded := during(ctx, server, actor, callers, func() (err error) {
 		report, err = importer.Imports.Payments(ctx, actor, file(rows), imports.ImportOptions{
 			Mode: merchant.ModeTest, DryRun: dry, Refused: func(r imports.Refusal) { fmt.Fprintln(out, "refused:", r.Line, r.Reason) },
 		})
@@ -87,7 +87,7 @@ func open(ctx context.Context, url string) (*app.App, access.Actor, error) {
 	return app.New(c), access.System(1), store.Migrate(ctx)
 }
 
-// times are how long the writes took.
+// times are the durations of writes.
 type times struct {
 	list   []time.Duration
 	failed int
@@ -105,8 +105,8 @@ func (t times) String() string {
 	return fmt.Sprintf("%d, median %s, p99 %s, longest %s, failed %d", len(t.list), at(50), at(99), at(100), t.failed)
 }
 
-// beside runs work while clients write, and returns how long their writes took.
-func beside(ctx context.Context, server *app.App, actor access.Actor, callers int, work func() error) times {
+// during runs work while clients write, and returns the durations of their writes.
+func during(ctx context.Context, server *app.App, actor access.Actor, callers int, work func() error) times {
 	var (
 		all sync.WaitGroup
 		mu  sync.Mutex
@@ -154,7 +154,7 @@ func file(rows int) iter.Seq2[imports.ImportedPayment, error] {
 	return paymentfile.Read(in, nil)
 }
 
-// keys makes the keys that encrypt the book's secrets. Nothing that is measured reads them, so no file keeps them.
+// keys creates the keys that encrypt the book's secrets. Nothing that is measured reads them, so no file keeps them.
 func keys() (secrets.SealKeys, error) {
 	line, err := secrets.NewSealKey(rand.Reader)
 	if err != nil {

@@ -203,9 +203,9 @@ func (b *book) judge(f hardship, hands []*writer, watch *watcher, taken, gone, b
 
 // watcher polls whether the program is ready.
 type watcher struct {
-	book *book
-	mu   sync.Mutex
-	told []readiness
+	book  *book
+	mu    sync.Mutex
+	polls []readiness
 }
 
 type readiness struct {
@@ -225,7 +225,7 @@ func (w *watcher) run(stop <-chan struct{}) {
 		began := time.Now()
 		answer, _ := server.caller("").ask(http.MethodGet, "/readyz", nil, nil) // without a response, the status is 0
 		w.mu.Lock()
-		w.told = append(w.told, readiness{began, time.Since(began), answer.status})
+		w.polls = append(w.polls, readiness{began, time.Since(began), answer.status})
 		w.mu.Unlock()
 	}
 }
@@ -234,7 +234,7 @@ func (w *watcher) run(stop <-chan struct{}) {
 func (w *watcher) seen(from, to time.Time) (no int, slowest time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, one := range w.told {
+	for _, one := range w.polls {
 		if one.at.After(from) && one.at.Before(to) {
 			slowest = max(slowest, one.took)
 			if one.status != http.StatusOK {

@@ -16,8 +16,8 @@ const (
 	roundsVariable = "HOLDFAST_TEST_ROUNDS"
 )
 
-// told matches a line in which a test reports a figure with t.Logf("figure: %s: %v", what, value).
-var told = regexp.MustCompile(`^\s*(?:\S+\.go:\d+: )?figure: ([^:]+): (.+)$`)
+// figureLine matches a line in which a test reports a figure with t.Logf("figure: %s: %v", what, value).
+var figureLine = regexp.MustCompile(`^\s*(?:\S+\.go:\d+: )?figure: ([^:]+): (.+)$`)
 
 // goTest is a scenario that runs a Go test with the seed and this many rounds.
 func goTest(pkg, pattern string, rounds int) func(r *run) error {
@@ -41,7 +41,7 @@ func goTest(pkg, pattern string, rounds int) func(r *run) error {
 		ran := false
 		for lines.Scan() {
 			line := lines.Text()
-			if at := told.FindStringSubmatch(line); at != nil {
+			if at := figureLine.FindStringSubmatch(line); at != nil {
 				r.figure(at[1], "%s", at[2])
 				continue
 			}

@@ -61,20 +61,20 @@ func (h *helper) end() ([]byte, error) {
 	return said, errors.Join(err, h.cmd.Wait())
 }
 
-// untilTold returns a channel that is closed when the parent process wants this one to end, or has ended.
-func untilTold() <-chan struct{} {
-	told := make(chan struct{})
+// untilClosed returns a channel that is closed when the parent process wants this one to end, or has ended.
+func untilClosed() <-chan struct{} {
+	closed := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin) // however it ends
-		close(told)
+		close(closed)
 	}()
-	return told
+	return closed
 }
 
 // askOutside sends requests continuously and prints how long each rejection took. The arguments are a server and, for
 // each caller, the source address and the token.
 func askOutside(args []string) error {
-	stop := untilTold()
+	stop := untilClosed()
 	t := tally{refused: []time.Duration{}, expected: []int{http.StatusUnauthorized, http.StatusOK}}
 	var work sync.WaitGroup
 	for of := range slices.Chunk(args[1:], 2) {
@@ -99,7 +99,7 @@ func refuseAll([]string) error {
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})}
-	stop := untilTold()
+	stop := untilClosed()
 	go func() {
 		<-stop
 		_ = server.Close() // the process ends

@@ -6,7 +6,7 @@ import (
 	"holdfast/internal/domain/access"
 )
 
-// A route that says nothing about API tokens would be open to tokens that are limited to something else.
+// A route without a rule for API tokens would be open to tokens limited to other abilities.
 func TestEveryRouteSaysWhichAbilityItNeeds(t *testing.T) {
 	known := map[permission]bool{open: true, mayDoAll: true}
 	for _, name := range access.AbilityNames() {

@@ -15,14 +15,13 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// The access matrix is the file testdata/access.matrix: a row for every route, a column for every kind of caller, and in
-// each cell the status of the answer. All requests are about the site demo. They are right in themselves, so that only
-// the caller decides. `go test ./internal/api -run AccessMatrix -rewrite` writes it anew: read the difference before you
-// commit it.
+// The access matrix is the file testdata/access.matrix: a row for every route, a column for every kind of caller, and
+// the response status in each cell. All requests are for the site demo and valid, so that only the caller matters. `go
+// test ./internal/api -run AccessMatrix -rewrite` rewrites it: check the difference before you commit it.
 const matrixFile = "testdata/access.matrix"
 
-// callers are the columns. Those whose credentials are good for nothing come first, so that they meet a whole world.
-// On PostgreSQL only some of them are asked for, because who may do what does not depend on the engine.
+// callers are the columns. Those with invalid credentials come first, so that they find a complete world. On PostgreSQL
+// only some are tested, because permissions do not depend on the engine.
 var callers = []struct {
 	name, about string
 	postgres    bool
@@ -51,8 +50,8 @@ var callers = []struct {
 	{"operator", "an operator", false},
 }
 
-// requests are the bodies of the routes that need one, and what is in the address. A kind in fresh is made for each cell,
-// because the request removes it.
+// requests are the bodies and path parameters of the routes that need them. A kind in fresh is created for each cell,
+// because the request deletes it.
 var requests = map[string]struct{ id, fresh, body, query string }{
 	"POST /demo/api-tokens":                                         {body: `{"name": "Another"}`},
 	"DELETE /demo/api-tokens/{id}":                                  {fresh: "token"},
@@ -140,7 +139,7 @@ func (h *house) address(t *testing.T, key, pattern string, ids map[string]int64)
 	if strings.Contains(pattern, "/statements/{id}/lines/") { // for any line
 		r.id = "statement"
 	}
-	id := int64(1) << 40 // nothing has this one
+	id := int64(1) << 40 // an unknown id
 	switch {
 	case r.fresh != "":
 		id = h.make(t, "operator", "demo", r.fresh)
@@ -155,7 +154,7 @@ func (h *house) address(t *testing.T, key, pattern string, ids map[string]int64)
 	return path, h.fill(r.body, ids)
 }
 
-// matrixRoutes are the routes in the order in which they are asked: what ends sessions and tokens comes last.
+// matrixRoutes are the routes in the order in which they are called: those that end sessions and tokens come last.
 func matrixRoutes() (list []api.Route) {
 	var tokens, sessions []api.Route
 	for _, r := range api.Routes(api.Config{}) {
@@ -205,7 +204,7 @@ func TestAccessMatrix(t *testing.T) {
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		sqlite := strings.HasPrefix(url, "sqlite:")
 		h := furnish(t, newWorld(t, url, io.Discard))
-		for _, c := range callers { // an ended session ends before others begin
+		for _, c := range callers { // ended before the other sessions begin
 			h.credential(t, c.name)
 		}
 		var written bytes.Buffer
@@ -235,7 +234,7 @@ func TestAccessMatrix(t *testing.T) {
 	})
 }
 
-// sameRow compares two rows cell by cell. A cell that was not asked for is right.
+// sameRow compares two rows cell by cell, ignoring cells that were not tested.
 func sameRow(want, got string) bool {
 	a, b := strings.Fields(want), strings.Fields(got)
 	if len(a) != len(b) {
@@ -249,7 +248,7 @@ func sameRow(want, got string) bool {
 	return true
 }
 
-// row is what the callers are answered, each in turn.
+// row returns the response statuses of the callers, in order.
 func (h *house) row(t *testing.T, key string, r api.Route, onPostgres bool) string {
 	t.Helper()
 	var row []string
@@ -258,7 +257,7 @@ func (h *house) row(t *testing.T, key string, r api.Route, onPostgres bool) stri
 			row = append(row, "-")
 			continue
 		}
-		if endsSessions(r) { // of somebody who was a caller before
+		if endsSessions(r) { // of a former member
 			h.renew(t, c.name)
 		}
 		path, body := h.address(t, key, r.Pattern, h.own)
@@ -268,7 +267,7 @@ func (h *house) row(t *testing.T, key string, r api.Route, onPostgres bool) stri
 	return strings.Join(row, " ")
 }
 
-// head writes what stands above the rows.
+// head writes the header of the rows.
 func head(to *bytes.Buffer) {
 	to.WriteString("# What each caller is answered on each route of the site demo. access_test.go makes the requests.\n#\n")
 	for _, c := range callers {
@@ -281,11 +280,11 @@ func head(to *bytes.Buffer) {
 	to.WriteString("\n")
 }
 
-// aNumber is what stands for an id in an answer.
+// aNumber matches ids in a response.
 var aNumber = regexp.MustCompile(`\d+`)
 
-// TestForeignThingsLookAsIfTheyDidNotExist asks for everything of the other site: in the address, in the query and in the
-// body. The answer is that for an id that nothing has.
+// TestForeignThingsLookAsIfTheyDidNotExist requests objects of the other site: in the path, the query and the body. The
+// response is that for an unknown id.
 func TestForeignThingsLookAsIfTheyDidNotExist(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
@@ -299,7 +298,7 @@ func TestForeignThingsLookAsIfTheyDidNotExist(t *testing.T) {
 			t.Helper()
 			for _, who := range []string{"admin", "operator"} {
 				if who == "operator" && strings.HasPrefix(what, "site ") {
-					continue // all sites are an operator's
+					continue // only operators list all sites
 				}
 				path, body := ask(h.foreign)
 				status, said := h.ask(t, h.credential(t, who), r.Method, path, body)
@@ -322,7 +321,7 @@ func TestForeignThingsLookAsIfTheyDidNotExist(t *testing.T) {
 					return path + "?" + sample.query, h.fill(sample.body, h.own)
 				})
 			}
-			for name := range h.own { // each id in the body alone, and the others as they should be
+			for name := range h.own { // each id in the body separately, with valid values in the other fields
 				if !strings.Contains(sample.body, "{"+name+"}") {
 					continue
 				}
@@ -346,7 +345,7 @@ func TestForeignThingsLookAsIfTheyDidNotExist(t *testing.T) {
 	})
 }
 
-// idsInQueries are the parameters of a query that hold ids, and of what.
+// idsInQueries are the query parameters with ids, and the kind of object.
 func idsInQueries(t *testing.T, r api.Route) map[string]string {
 	t.Helper()
 	kinds := map[string]string{

@@ -34,8 +34,8 @@ func (s Service) Admit(class Class, most int, pages http.Handler) http.Handler {
 	})
 }
 
-// Page serves a page and logs the request, with the route in place of the URL. If show returns false, the page does not exist: the API
-// then answers and logs the request.
+// Page serves a page and logs the request, with the route instead of the URL. If show returns false, the page does not
+// exist: the API then answers and logs the request.
 func (s Service) Page(w http.ResponseWriter, r *http.Request, route string, show func(w http.ResponseWriter) bool) {
 	began := s.app.DB.Clock()
 	c := &call{ResponseWriter: w, ctx: r.Context(), address: s.clientAddress(r), requestID: s.requestID(r), route: route}

@@ -15,7 +15,7 @@ import (
 
 const pageBytes = 256 << 10 // of the body of a page in tests
 
-// reading is a page that reads what it is sent, and says how many bytes that was.
+// reading is a page that reads the body and returns its length.
 var reading = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	switch _, tooLarge := errors.AsType[*http.MaxBytesError](err); {
@@ -28,7 +28,8 @@ var reading = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	}
 })
 
-// TestASlowSenderHoldsNoPlaceOfPages: its form is read before its turn. There is one place, and another page gets it meanwhile.
+// TestASlowSenderHoldsNoPlaceOfPages: the form is read before it takes a slot. There is one slot, and another page gets
+// it meanwhile.
 func TestASlowSenderHoldsNoPlaceOfPages(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{RequestsAtOnce: 1, RequestsWaiting: 1})
@@ -39,7 +40,7 @@ func TestASlowSenderHoldsNoPlaceOfPages(t *testing.T) {
 		defer close(ended)
 		pages.ServeHTTP(slow, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/page", body))
 	}()
-	_, _ = io.WriteString(sender, "a=") // returns when somebody has read it
+	_, _ = io.WriteString(sender, "a=") // returns once it is read
 	if w, _ := ask(t, pages, "GET", "/page"); w.Code != http.StatusOK {
 		t.Errorf("another page: %d", w.Code)
 	}
@@ -51,7 +52,7 @@ func TestASlowSenderHoldsNoPlaceOfPages(t *testing.T) {
 	empty(t, h.door.classes[ClassOrdinary])
 }
 
-// TestAFormHasToCome, and it is the page that says so.
+// TestAFormHasToCome: without the form, the page responds with the error.
 func TestAFormHasToCome(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
@@ -79,7 +80,7 @@ func TestFormsHaveABound(t *testing.T) {
 	empty(t, h.door.classes[ClassOrdinary])
 }
 
-// TestPagesHaveClasses: each waits for the places of its own class, and of no other.
+// TestPagesHaveClasses: each page only waits for the slots of its own class.
 func TestPagesHaveClasses(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
@@ -88,7 +89,7 @@ func TestPagesHaveClasses(t *testing.T) {
 		h.door.classes[full] = noPlace()
 		for j, class := range classes {
 			want := http.StatusOK
-			if j <= i { // those before are full, too
+			if j <= i { // the earlier ones are full too
 				want = http.StatusServiceUnavailable
 			}
 			if w := post(t, h.Admit(class, pageBytes, reading), "/page", "a=b"); w.Code != want {
@@ -117,7 +118,7 @@ func TestEveryRouteHasPlaces(t *testing.T) {
 	}
 }
 
-// deadlines records which ends of reading were set.
+// deadlines records the read deadlines that were set.
 type deadlines struct {
 	*httptest.ResponseRecorder
 	set []time.Time
@@ -128,8 +129,8 @@ func (d *deadlines) SetReadDeadline(at time.Time) error {
 	return nil
 }
 
-// TestAFileOfAPageHasItsTime, which is not that of other pages. Who sends nothing that a page reads gets none of it, and what is
-// left over gets no more.
+// TestAFileOfAPageHasItsTime: uploads have a separate deadline. Requests without a body that the page reads do not get
+// it, and the rest of a body gets no extension.
 func TestAFileOfAPageHasItsTime(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{Timeout: time.Nanosecond, UploadTime: time.Hour})
@@ -162,7 +163,8 @@ func TestAFileOfAPageHasItsTime(t *testing.T) {
 	empty(t, late.door.classes[ClassUploads])
 }
 
-// TestPagesAreInTheLogOfRequests: each page has one line, with its route in place of the URL. The API logs the requests that it answers.
+// TestPagesAreInTheLogOfRequests: each page has one line, with its route instead of the URL. The API logs the requests
+// that it answers.
 func TestPagesAreInTheLogOfRequests(t *testing.T) {
 	t.Parallel()
 	gone, leave := context.WithCancel(t.Context())

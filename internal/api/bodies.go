@@ -51,8 +51,8 @@ func newBodies(each int64) bodies {
 	}
 }
 
-// read reads the body of a request into the call, up to the limit. release returns the memory. The error is that
-// the body is too large, or that no more memory may be used. A broken body is reported to the handler.
+// read reads the body of a request into the call, up to the limit. release returns the memory. It returns an error if
+// the body is too large, or the memory for bodies is used up. A broken body is reported to the handler.
 func (b *bodies) read(c *call, most int) (release func(), err error) {
 	of, taken := b.known, 0
 	if isStranger(c.caller) {

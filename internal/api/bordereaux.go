@@ -42,8 +42,8 @@ func certificate(r report.BordereauRow) string {
 	return fmt.Sprintf("%d-%d-%d", r.SiteID, r.TransactionID, r.AllocationID)
 }
 
-// WriteBordereauCSV writes a bordereau as CSV, row by row as it is read. Amounts are in major units. The first two columns
-// say for which day it is, and what was known.
+// WriteBordereauCSV writes a bordereau as CSV, row by row as it is read. Amounts are in major units. The first two
+// columns are as_of and known_at.
 func WriteBordereauCSV(w io.Writer, b report.Bordereau) error {
 	out := csv.NewWriter(w)
 	// The writer remembers its first error, which is returned at the end.

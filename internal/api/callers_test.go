@@ -10,8 +10,8 @@ import (
 	"holdfast/internal/domain/access"
 )
 
-// TestACrowdOfStrangersTakesFewPlaces repeats an attack: three hundred callers with tokens that they had made up took all places at
-// the gate, and so a caller who is known was refused.
+// TestACrowdOfStrangersTakesFewPlaces repeats an attack: three hundred callers with made-up tokens took all slots, so
+// that known callers were rejected.
 func TestACrowdOfStrangersTakesFewPlaces(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
@@ -23,7 +23,7 @@ func TestACrowdOfStrangersTakesFewPlaces(t *testing.T) {
 		return w.Code
 	}
 	const sites = "/demo/rest/svc/v2/sites"
-	for n := range 2 { // each gives its place back
+	for n := range 2 { // each releases its slot
 		if got := answered("GET", sites, fmt.Sprint("made up ", n)); got == 503 {
 			t.Errorf("a stranger, when there is a place: %d", got)
 		}
@@ -41,7 +41,8 @@ func TestACrowdOfStrangersTakesFewPlaces(t *testing.T) {
 	}
 }
 
-// TestAStrangerIsMetOnce: the place is given back when the token was looked up, and once; or else when the request ends.
+// TestAStrangerIsMetOnce: the slot is released exactly once: when the token has been looked up, or when the request
+// ends.
 func TestAStrangerIsMetOnce(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})

@@ -19,22 +19,22 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// printable are the texts inside any bytes; logTime is the real clock in a line of the log, which may say anything.
+// printable matches texts inside binary data; logTime matches the time of a log line, whose digits are arbitrary.
 var (
 	printable = regexp.MustCompile(`[\x20-\x7e]{3,}`)
 	logTime   = regexp.MustCompile(`time=\S+`)
 )
 
-// securityCode stands for the digits on the back of a card. It is longer than those, so that no other number is taken for
-// it.
+// securityCode is the security code of a card. It is longer than real ones, so that it cannot be confused with another
+// number.
 const securityCode = "8471093"
 
-// TestNoCardDataIsKept pays with every test card, by its token and by its number, in every place that takes a text, and
-// then looks for card numbers and security codes in all that is left: the files of the database, the log, the answers.
+// TestNoCardDataIsKept pays with every test card, by its token and by its number, in every text field, and then looks
+// for card numbers and security codes in everything that remains: the database files, the log, the responses.
 func TestNoCardDataIsKept(t *testing.T) {
 	t.Parallel()
 	address := dbtest.SQLite(t)
-	var left bytes.Buffer // log and answers
+	var left bytes.Buffer // log and responses
 	w := newWorldOf(t, merchant.ServerToServerProfile, address, &left)
 	yes := true
 	_, err := w.app.Channels.Change(t.Context(), access.System(1), 1, merchant.ChannelFields{

@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// Read-only fields are ignored, not refused, whatever they hold. What they hold here is not what the description says,
-// so that no conversation can say it.
+// Read-only fields are ignored, not rejected, whatever their value. The values here do not match the description, so a
+// conversation cannot test this.
 func TestReadOnlyFieldsOfAChannelMayHoldAnything(t *testing.T) {
 	w := newWorld(t, dbtest.SQLite(t), io.Discard)
 	for _, request := range []struct{ method, address, body string }{

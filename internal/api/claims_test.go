@@ -18,8 +18,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// claim takes the idempotency key of a request for ten seconds, as the same request does at a process of an earlier
-// version that is still answering it.
+// claim takes the idempotency key of a request for ten seconds, like the same request in another process that has not
+// responded yet.
 func (k *talk) claim(t *testing.T, r *http.Request) {
 	t.Helper()
 	body, err := io.ReadAll(r.Body)
@@ -35,8 +35,8 @@ func (k *talk) claim(t *testing.T, r *http.Request) {
 	}))
 }
 
-// TestEveryChangeTakesAKey: whatever makes or changes something takes an idempotency key, and its description says so. Not
-// those whose senders nobody knows yet, nor an answer with a secret that is shown once.
+// TestEveryChangeTakesAKey: every operation that creates or changes something takes an idempotency key, and its
+// description says so. Exceptions are anonymous senders and responses with a secret that is shown once.
 func TestEveryChangeTakesAKey(t *testing.T) {
 	t.Parallel()
 	without := []string{

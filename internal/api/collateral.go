@@ -15,7 +15,7 @@ func (s *server) listCollateral(c *call) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	// history asks for all rows ever written. Without it, the answer is the collateral held at a moment.
+	// history returns all rows ever written. Without it, the response is the collateral held at a moment.
 	if history {
 		found, err := s.app.Collaterals.List(c.ctx, c.actor, channels, page)
 		if err != nil {

@@ -26,10 +26,9 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// A conversation is a file of exchanges: a request, a line of dashes, the response; a line of equals signs lies
-// between two. It runs on a fresh fixture (fixture_test.go), which is of the server-to-server profile for the files in
-// testdata/server-to-server. Before the request there may be comments (#) and what is
-// to happen first:
+// A conversation is a file of exchanges: a request, a line of dashes, the response; exchanges are separated by a line
+// of equals signs. It runs on a fresh fixture (fixture_test.go), with the server-to-server profile for the files in
+// testdata/server-to-server. Before the request there may be comments (#) and directives:
 //
 //	@as NAME      from here on the requests are those of this user of the fixture; "token" is its API token, "nobody" none
 //	@clock TIME   the clock stands at this time from here on
@@ -69,7 +68,7 @@ type talk struct {
 	world *world
 	as    string
 	kept  map[string]string
-	// challenge is the address of the last challenge that an answer told of.
+	// challenge is the URL of the last challenge in a response.
 	challenge string
 }
 
@@ -97,7 +96,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// converse runs one file, and writes it anew or compares.
+// converse runs one file, and rewrites or compares it.
 func converse(t *testing.T, w *world, file string, anew bool) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -125,7 +124,7 @@ func turns(text string) []turn {
 	return list
 }
 
-// run makes the request of a turn and returns the response as it is written in the file.
+// run makes the request of a turn and returns the response in the format of the file.
 func (k *talk) run(t *testing.T, text string) string {
 	t.Helper()
 	keep, field, tag, times, unanswered := "", "", "", 1, false
@@ -226,7 +225,7 @@ func (k *talk) request(t *testing.T, lines []string) *http.Request {
 	return r
 }
 
-// credentials are those of the one whose requests are made: an access token that was issued this very moment.
+// credentials returns the credentials for the requests: a newly issued access token.
 func (k *talk) credentials(t *testing.T) string {
 	t.Helper()
 	switch k.as {
@@ -240,8 +239,8 @@ func (k *talk) credentials(t *testing.T) string {
 	return session.Token
 }
 
-// exchange makes one request. Every request and its response pass through here, so that what holds for all of them is
-// checked in one place.
+// exchange makes one request. Every request and response passes through here, so that common rules are checked in one
+// place.
 func (k *talk) exchange(t *testing.T, r *http.Request) (*http.Response, []byte) {
 	t.Helper()
 	asked, err := io.ReadAll(r.Body)
@@ -254,7 +253,7 @@ func (k *talk) exchange(t *testing.T, r *http.Request) (*http.Response, []byte) 
 	} else {
 		serve()
 	}
-	// The last use of a token is written behind the request; the next one is to see it.
+	// The last use of a token is stored after the request; the next one should see it.
 	k.world.app.Tokens.Flush()
 	response := recorder.Result()
 	answered, err := io.ReadAll(response.Body)
@@ -265,7 +264,7 @@ func (k *talk) exchange(t *testing.T, r *http.Request) (*http.Response, []byte) 
 	return response, answered
 }
 
-// checkEveryAnswer checks what holds for every answer of the API.
+// checkEveryAnswer checks the common rules for responses of the API.
 func checkEveryAnswer(t *testing.T, r *http.Request, response *http.Response, answered []byte) {
 	t.Helper()
 	id := response.Header.Get("X-Request-Id")
@@ -288,7 +287,7 @@ func checkEveryAnswer(t *testing.T, r *http.Request, response *http.Response, an
 	}
 }
 
-// everywhere are the headers that every answer has, so that showing them would say nothing.
+// everywhere are the headers that every response has, which are not shown.
 var everywhere = []string{
 	"Cache-Control", "Content-Security-Policy", "Referrer-Policy", "X-Content-Type-Options",
 	"X-Request-Id",
@@ -296,7 +295,7 @@ var everywhere = []string{
 
 var jwtText = regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`)
 
-// shown writes a response as it stands in the file: status, the headers that say something, the body laid out.
+// shown formats a response for the file: status, specific headers, indented body.
 func shown(t *testing.T, response *http.Response, body []byte) string {
 	t.Helper()
 	var b strings.Builder

@@ -80,7 +80,7 @@ func inJSON(text []byte) []byte {
 func (c *call) document(d document) error {
 	c.Header().Set("Content-Type", d.kind)
 	c.Header().Set("ETag", d.tag)
-	// It holds no data of anybody, so caches may keep it, if they ask each time whether it is still the same.
+	// It has no personal data, so caches may store it if they revalidate it each time.
 	c.Header().Set("Cache-Control", "no-cache")
 	// These would make answers without a body, or with a text that is no JSON.
 	for _, name := range []string{"If-Match", "If-Unmodified-Since", "Range"} {

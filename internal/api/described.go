@@ -100,8 +100,8 @@ func (d description) add(names fieldNames, s schema, depth int) {
 	}
 }
 
-// unknownFields returns the names of the fields of a request that its operation does not know, each with the nearest known
-// name, or "". With nested, fields of objects in lists are looked at, too.
+// unknownFields returns the names of the fields of a request that its operation does not know, each with the nearest
+// known name, or "". With nested, it also checks the fields of objects in lists.
 func unknownFields(operation string, in *input.Input, nested bool) (near map[string]string) {
 	near = map[string]string{}
 	collectUnknown(knownFields()[operation], in, "", nested, near)
@@ -126,7 +126,7 @@ func collectUnknown(known fieldNames, in *input.Input, prefix string, nested boo
 // ignoredNames are how many names Holdfast-Ignored has at most.
 const ignoredNames = 20
 
-// plainName is a name that may stand in a header as it is.
+// plainName matches names that can be used in a header unchanged.
 var plainName = regexp.MustCompile(`^[\w.\[\]-]{1,64}$`)
 
 // tellUnknown names the fields of a request that are ignored because the API has no such fields, in the header

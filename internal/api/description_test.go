@@ -26,7 +26,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// described is what the tests want to know of the description of the API, beside what the validator knows.
+// described is the part of the API description that tests need in addition to the validator.
 type described struct {
 	Paths      map[string]map[string]yaml.Node `yaml:"paths"`
 	Catalogue  []errorRow                      `yaml:"x-error-catalogue"`
@@ -37,7 +37,7 @@ type described struct {
 	} `yaml:"components"`
 
 	validator  validator.Validator
-	operations map[string]operation // by method and address
+	operations map[string]operation // by method and path
 }
 
 type errorRow struct {
@@ -47,7 +47,7 @@ type errorRow struct {
 }
 
 type operation struct {
-	address *regexp.Regexp // what its address looks like with every parameter filled in
+	address *regexp.Regexp // matches its path with every parameter filled in
 
 	ID         string               `yaml:"operationId"`
 	Tags       []string             `yaml:"tags"`
@@ -57,7 +57,7 @@ type operation struct {
 	Responses  map[string]yaml.Node `yaml:"responses"`
 }
 
-// reference names a part of the description that is described once for all operations.
+// reference refers to a shared part of the description.
 type reference struct {
 	Ref string `yaml:"$ref"`
 }
@@ -119,7 +119,7 @@ func descriptionOf(t *testing.T, profile merchant.Profile) *described {
 // placeholder is a parameter in an address, after quoting.
 var placeholder = regexp.MustCompile(`\\\{[a-z_]+\\\}`)
 
-// find gives the operation that answers a request; of several it is the one with the fewest parameters in its address.
+// find returns the operation for a request: the one with the fewest path parameters.
 func (d *described) find(method, address string) (key string, op operation, found bool) {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -134,15 +134,15 @@ func (d *described) find(method, address string) (key string, op operation, foun
 	return key, op, found
 }
 
-// checkAgainstDescription checks an exchange against the description of the API: every answer, and the request where
-// it was answered with success.
+// checkAgainstDescription checks an exchange against the API description: every response, and the request if it
+// succeeded.
 func checkAgainstDescription(t *testing.T, d *described, r *http.Request, asked []byte, response *http.Response, answered []byte) {
 	t.Helper()
 	request := r.Clone(t.Context())
 	request.URL.Path = strings.TrimSuffix(request.URL.Path, "/") // the same resource
 	key, op, found := d.find(request.Method, request.URL.Path)
 	if !found {
-		if response.StatusCode < 400 && r.Method != http.MethodOptions { // which every address has
+		if response.StatusCode < 400 && r.Method != http.MethodOptions { // which every path has
 			t.Errorf("%s %s is answered and not described", r.Method, r.URL.Path)
 		}
 		return
@@ -150,10 +150,10 @@ func checkAgainstDescription(t *testing.T, d *described, r *http.Request, asked 
 	if response.StatusCode >= 400 && r.Method != http.MethodHead {
 		checkCode(t, d, key, op, response.StatusCode, answered)
 	}
-	if r.Method == http.MethodHead || response.StatusCode == http.StatusNotModified { // no body to look at
+	if r.Method == http.MethodHead || response.StatusCode == http.StatusNotModified { // no body to check
 		return
 	}
-	if request.Header.Get("Content-Type") == "" { // the conversations leave out what is always the same
+	if request.Header.Get("Content-Type") == "" { // the conversations leave out constant parts
 		request.Header.Set("Content-Type", "application/json")
 	}
 	asked = withoutNulls(t, asked)
@@ -182,8 +182,8 @@ func checkAgainstDescription(t *testing.T, d *described, r *http.Request, asked 
 	}
 }
 
-// checked are the exchanges that were held against the description. The two engines answer the same, byte by byte, and
-// conversations begin alike: the validator takes most of their time, and says the same of the same.
+// checked are the exchanges that were already compared with the description. Both engines return identical bytes, and
+// conversations begin the same way, so this saves most of the validator's time.
 var checked sync.Map
 
 func alreadyChecked(
@@ -196,11 +196,11 @@ func alreadyChecked(
 	return known
 }
 
-// withoutNulls leaves out the fields of a body that are null: they count as left out.
+// withoutNulls removes null fields from a body: they count as omitted.
 func withoutNulls(t *testing.T, body []byte) []byte {
 	t.Helper()
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(body, &fields) != nil { // no object: the validator says so better
+	if json.Unmarshal(body, &fields) != nil { // not an object: the validator has a better message
 		return body
 	}
 	maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool { return string(value) == "null" })
@@ -209,7 +209,7 @@ func withoutNulls(t *testing.T, body []byte) []byte {
 	return text
 }
 
-// checkCode checks that an operation is described as answering with this error.
+// checkCode checks that an operation is described with this error.
 func checkCode(t *testing.T, d *described, key string, op operation, status int, answered []byte) {
 	t.Helper()
 	var e struct{ Code string }
@@ -257,11 +257,11 @@ func TestEveryRouteIsDescribedAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestEveryOperationIsToldInFull(t *testing.T) {
+func TestEveryOperationIsDescribedInFull(t *testing.T) {
 	d := theDescription(t)
 	statusOf := map[string]string{}
 	for _, row := range d.Catalogue {
-		if row.Status != http.StatusMethodNotAllowed { // the answer of an address, not of an operation
+		if row.Status != http.StatusMethodNotAllowed { // the response of a path, not of an operation
 			statusOf[row.Code] = strconv.Itoa(row.Status)
 		}
 	}

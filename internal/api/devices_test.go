@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// A browser that sends its cookie again is not held up by others who have its address.
+// A browser that sends its cookie is not delayed by others with the same address.
 func TestTheCookieOfADevice(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)

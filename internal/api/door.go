@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/lib/limiter"
 )
 
-// Bounds of requests that are open at the same time. Config has the others.
+// Limits of concurrent requests. Config has the others.
 const (
 	loginsAtOnce    = 128 // more than the queue of package sessions, which is fair to addresses
 	loginsWaiting   = 128
@@ -31,7 +31,7 @@ const (
 	comebacks       = 3   // seconds over which the retries of simultaneously rejected callers are spread
 )
 
-// Class says which requests share slots, so that a full class does not affect the others.
+// Class is a group of requests that share slots, so that a full class does not affect the others.
 type Class int
 
 // The classes of requests.
@@ -178,5 +178,5 @@ func network(address string) string {
 // Service is the handler of the whole API.
 type Service struct{ *server }
 
-// AddressOf is where a request comes from, as trusted proxies tell it.
+// AddressOf is the client's address of a request, as reported by trusted proxies.
 func (s Service) AddressOf(r *http.Request) string { return s.clientAddress(r) }

@@ -23,7 +23,7 @@ import (
 
 const (
 	loginPath = "/auth/rest/jwt-auth/v1/token"
-	stranger  = "address 192.0.2.1" // from which httptest's requests come
+	stranger  = "address 192.0.2.1" // the client address of httptest
 )
 
 // service is a server of the API without a database, with a clock.
@@ -43,7 +43,7 @@ func service(t *testing.T, cfg Config) (Service, *bytes.Buffer, *time.Time) {
 // noPlace is a limiter that is always full.
 func noPlace() *limiter.Limiter { return limiter.New(limiter.Bounds{}) }
 
-// empty checks that all places of a limiter were given back.
+// empty checks that all slots of a limiter were released.
 func empty(t *testing.T, l *limiter.Limiter) {
 	t.Helper()
 	if n := l.Taken(); n != 0 {
@@ -59,13 +59,13 @@ func post(t *testing.T, h http.Handler, path, body string) *httptest.ResponseRec
 	return w
 }
 
-// TestAFullHouseRefusesAndStaysAlive: when all places are taken, the next request is refused at once. Logins and probes have
-// places of their own.
+// TestAFullHouseRefusesAndStaysAlive: when all slots are taken, the next request is rejected immediately. Logins and
+// probes have separate slots.
 func TestAFullHouseRefusesAndStaysAlive(t *testing.T) {
 	t.Parallel()
 	h, log, now := service(t, Config{})
 	h.door.classes[ClassOrdinary] = noPlace()
-	for i := range 50 { // they come back one after the other
+	for i := range 50 { // they are released one after the other
 		w, body := ask(t, h, "GET", "/demo/rest/svc/v2/sites", "Authorization", "Bearer x")
 		if w.Code != 503 || body.Code != "service_unavailable" || w.Header().Get("Retry-After") != fmt.Sprint(1+i%comebacks) {
 			t.Fatalf("answered %d %+v %v", w.Code, body, w.Header())
@@ -80,7 +80,7 @@ func TestAFullHouseRefusesAndStaysAlive(t *testing.T) {
 	if w, _ := ask(t, h, "GET", "/demo/rest/svc/v2/sites"); w.Code != 401 {
 		t.Errorf("without a token: %d", w.Code)
 	}
-	// Transactions have places of their own: some of them wait for processors.
+	// Transactions have separate slots, because some of them wait for processors.
 	if w := post(t, h, "/modal/v1/transactions", "{}"); w.Code == 503 {
 		t.Errorf("a payment answers %d", w.Code)
 	}
@@ -98,7 +98,7 @@ func TestAFullHouseRefusesAndStaysAlive(t *testing.T) {
 	}
 }
 
-// A caller is a token that was let in, or else an address. A token that a stranger makes up is no caller.
+// A caller is an authenticated token, or an address. A made-up token is not a caller.
 func TestOneCallerIsRefusedAndOthersAreNot(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{RequestsAtOnce: 100, RequestsPerCaller: 5})
@@ -125,7 +125,7 @@ func TestOneCallerIsRefusedAndOthersAreNot(t *testing.T) {
 	}
 }
 
-// The handlers whose body is read are those that are described with one.
+// Bodies are read exactly for the operations that are described with one.
 func TestOnlyBodiesThatAreDescribedAreRead(t *testing.T) {
 	var described struct {
 		Paths map[string]map[string]yaml.Node
@@ -151,7 +151,7 @@ func TestOnlyBodiesThatAreDescribedAreRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := strings.TrimSuffix(op.ID, "AtSite")
-			// A file is read by its handler, piece by piece.
+			// A file is streamed by its handler.
 			if reads := !op.Body.IsZero() && name != "createImport"; reads != takes[name] {
 				t.Errorf("%s %s: a body is described: %t, it is read: %t", method, path, reads, takes[name])
 			}
@@ -176,7 +176,7 @@ func TestCallersAreKnownByTheirTokens(t *testing.T) {
 	}
 }
 
-func TestAnAddressOfIPv6StandsForItsNetwork(t *testing.T) {
+func TestAnAddressOfIPv6CountsAsItsNetwork(t *testing.T) {
 	for address, want := range map[string]string{
 		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7", "2001:db8:1:2:3::4": "2001:db8:1:2::/64", "pipe": "pipe",
 	} {
@@ -186,8 +186,8 @@ func TestAnAddressOfIPv6StandsForItsNetwork(t *testing.T) {
 	}
 }
 
-// TestBodiesHaveABound repeats an attack: forty bodies of 1 MB at the same time. Few are held. The rest is refused, and small
-// bodies are not.
+// TestBodiesHaveABound repeats an attack: forty bodies of 1 MB at the same time. A few are held; the others are
+// rejected, but small bodies are not.
 func TestBodiesHaveABound(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
@@ -256,7 +256,7 @@ func TestSizesOfBodies(t *testing.T) {
 	empty(t, h.door.bodies.strangers.bytes)
 }
 
-// A body that does not come must not hold a place until the client gets tired.
+// A body that never arrives must not hold a slot until the client gives up.
 func TestABodyHasToCome(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
@@ -280,7 +280,7 @@ func TestPagesComeInByTheSameDoor(t *testing.T) {
 	}
 }
 
-// One kind of failure gives one line and a count, however often it comes.
+// One kind of failure gives one line and a count, however often it occurs.
 func TestFailuresDoNotFillTheLog(t *testing.T) {
 	var f failureLog
 	at := time.Unix(0, 0)
@@ -316,7 +316,7 @@ func TestFailuresDoNotFillTheLog(t *testing.T) {
 
 func TestFailingRequestsGiveOneLine(t *testing.T) {
 	h, log, now := service(t, Config{})
-	for range 20 { // there is no database: each panics
+	for range 20 { // there is no database, so each panics
 		ask(t, h, "GET", "/demo/rest/svc/v2/sites", "Authorization", "Bearer x")
 	}
 	if n := strings.Count(log.String(), `msg="request failed"`); n != 1 {
@@ -329,7 +329,7 @@ func TestFailingRequestsGiveOneLine(t *testing.T) {
 	}
 }
 
-// TestSlowStrangersTakeNoPlaceOfKnownCallers repeats an attack: bodies that never come, from many addresses.
+// TestSlowStrangersTakeNoPlaceOfKnownCallers repeats an attack: bodies that never arrive, from many addresses.
 func TestSlowStrangersTakeNoPlaceOfKnownCallers(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})

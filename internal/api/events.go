@@ -70,8 +70,8 @@ func (s *server) listEvents(c *call) error {
 	return nil
 }
 
-// nextEvents reads a piece of the feed. If it would be empty, it waits for the next event, and gives its place to others
-// in the meantime.
+// nextEvents reads a page of the feed. If it would be empty, it waits for the next event, and releases its slot in the
+// meantime.
 func (s *server) nextEvents(c *call, f events.Filter, wait time.Duration) (events.Page, error) {
 	if wait == 0 {
 		return s.app.Events.List(c.ctx, c.actor, f)
@@ -86,13 +86,13 @@ func (s *server) nextEvents(c *call, f events.Filter, wait time.Duration) (event
 	ctx, cancel := context.WithTimeout(c.ctx, wait)
 	defer cancel()
 	defer context.AfterFunc(s.stopping, cancel)()
-	for heard := true; ; {
+	for happened := true; ; {
 		found, err := s.app.Events.List(c.ctx, c.actor, f)
-		if err != nil || len(found.Items) > 0 || found.More || !heard {
+		if err != nil || len(found.Items) > 0 || found.More || !happened {
 			return found, err
 		}
 		f.After = found.Next
-		if err := c.aside(func() { heard = watch.Wait(ctx) }); err != nil {
+		if err := c.aside(func() { happened = watch.Wait(ctx) }); err != nil {
 			return events.Page{}, err
 		}
 		// The clock of a sandbox may have been moved in the meantime.
@@ -108,8 +108,8 @@ func (s *server) nextEvents(c *call, f events.Filter, wait time.Duration) (event
 // would wait for them.
 func (s Service) Stop() { s.stop() }
 
-// ShowEvents gives events of a site as the feed shows them, each with its object as it is now. It is for what is sent
-// without a request; the objects show no secrets.
+// ShowEvents returns events of a site as in the feed, each with its object in its current state. It is for webhooks;
+// the objects contain no secrets.
 func (s Service) ShowEvents(ctx context.Context, siteID int64, list []event.Event) ([]json.RawMessage, error) {
 	site, err := s.app.Sites.Get(ctx, access.System(siteID), siteID)
 	if err != nil {

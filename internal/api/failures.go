@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// failureLog decides which failures are logged. Of each kind the first one is; those of the next ten seconds are counted. So a
-// database that fails for all gives a line and a count, and not a line for each request.
+// failureLog decides which failures are logged: the first one of each kind. Those of the next ten seconds are counted.
+// So a failing database produces a line and a count, not a line per request.
 type failureLog struct {
 	mu    sync.Mutex
 	kinds map[string]*failureKind
@@ -51,7 +51,8 @@ func (f *failureLog) note(kind string, now time.Time) bool {
 	return true
 }
 
-// over returns what has been left out for ten seconds, in order of the kinds. The next failure of each has a line again.
+// over returns the failures that have been left out for ten seconds, in order of the kinds. The next failure of each is
+// logged again.
 func (f *failureLog) over(now time.Time) (list []leftOut) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

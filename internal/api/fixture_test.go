@@ -34,7 +34,7 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// What the fixture is made of. Conversations name these users after @as.
+// The parts of the fixture. Conversations refer to these users with @as.
 const (
 	password    = "correct horse battery"
 	tokenSecret = "fixturesecretofthesitedemo"       // of API token 1, whose creator is admin
@@ -42,7 +42,7 @@ const (
 	totpSecret  = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP" // of the user careful
 	recovery    = "aaaa-bbbb-cccc-dddd"              // a recovery code of the same
 	baseURL     = "https://holdfast.example"
-	sealKey     = "Zml4dHVyZSBrZXkgZml4dHVyZSBrZXkgZml4dHVyZSE=" // that seals what is secret about channels
+	sealKey     = "Zml4dHVyZSBrZXkgZml4dHVyZSBrZXkgZml4dHVyZSE=" // that encrypts channel secrets
 )
 
 var users = []struct {
@@ -56,11 +56,11 @@ var users = []struct {
 	{"reader", access.ReadOnly, 1},
 	{"careful", access.MemberAdmin, 1}, // with a second factor
 	{"stranger", access.MemberAdmin, 2},
-	{"leaver", access.MemberAdmin, 0}, // whose access was taken away
-	{"second", access.Operator, 1},    // who approves what the other one asks for
+	{"leaver", access.MemberAdmin, 0}, // whose access was removed
+	{"second", access.Operator, 1},    // approves requests of the other operator
 }
 
-// world is one deployment with everything fixed that is not the same at each run.
+// world is one deployment with clock, randomness and ids fixed.
 type world struct {
 	app     *app.App
 	handler http.Handler
@@ -88,7 +88,7 @@ func (c *clock) set(now time.Time) {
 	c.now = now
 }
 
-// chance is a stream of bytes that is the same at each run.
+// chance is a deterministic stream of bytes.
 type chance struct {
 	mu     sync.Mutex
 	source *rand.ChaCha8
@@ -108,7 +108,7 @@ func (c *chance) restart(seed uint64) {
 	c.source = rand.NewChaCha8(key)
 }
 
-// newWorld makes a deployment over an empty database and fills it with the fixture.
+// newWorld creates a deployment on an empty database and fills it with the fixture.
 func newWorld(t testing.TB, address string, log io.Writer) *world {
 	t.Helper()
 	return newWorldOf(t, merchant.ProtectionOnlyProfile, address, log)
@@ -126,7 +126,7 @@ func newWorldOf(t testing.TB, profile merchant.Profile, address string, log io.W
 			w.uuids++
 			return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.uuids)
 		},
-		// As cheap as it gets: what is tested here is not the hash.
+		// As cheap as possible: the hash is not tested here.
 		Cost:          secrets.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
 		ReservedPaths: []string{"auth"},
 		Profile:       profile,
@@ -139,13 +139,13 @@ func newWorldOf(t testing.TB, profile merchant.Profile, address string, log io.W
 	t.Cleanup(w.app.Close)
 	w.handler = api.New(w.app, api.Config{BaseURL: baseURL, FontDir: t.TempDir(), TestCards: testCards[:2]})
 	w.fill(t)
-	// What is drawn from here on does not depend on how much the fixture drew.
+	// From here on, random values do not depend on how many the fixture drew.
 	w.chance.restart(2)
 	w.uuids = 1000
 	return w
 }
 
-// fill makes two sites with their people, tokens, channels and suppliers. Ids follow from the order.
+// fill creates two sites with their people, tokens, channels and suppliers. Ids follow from the order.
 func (w *world) fill(t testing.TB) {
 	t.Helper()
 	ctx := t.Context()
@@ -197,8 +197,8 @@ func (w *world) fillTwoFactor(_ testing.TB, tx *store.Tx) error {
 	return people.ConfirmTwoFactor(tx, userID("careful"), 1, []string{credentials.HashRecoveryCode(recovery)})
 }
 
-// fillChannels makes channels beside the test channels 1 and 2 that the sites have from the start. Those that are open
-// for business are protected in both profiles.
+// fillChannels creates channels in addition to the test channels 1 and 2 that the sites have from the start. Open ones
+// are protected in both profiles.
 func (w *world) fillChannels(_ testing.TB, tx *store.Tx) error {
 	open := merchant.ModeProtectionOnly
 	if w.app.Config.Profile.Processes() {
@@ -251,7 +251,7 @@ func (w *world) fillRates(t testing.TB) {
 	must(t, err)
 }
 
-// userID is the id of a user of the fixture, 0 where there is none of that name.
+// userID is the id of a user of the fixture, or 0 if there is none with that name.
 func userID(name string) int64 {
 	for i, u := range users {
 		if u.name == name {
@@ -261,7 +261,7 @@ func userID(name string) int64 {
 	return 0
 }
 
-// totp is the code that the second factor of the user careful shows now.
+// totp is the current second-factor code of the user careful.
 func (w *world) totp(t *testing.T) string {
 	t.Helper()
 	code, err := totp.GenerateCode(totpSecret, w.clock.read())

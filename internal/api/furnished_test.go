@@ -20,19 +20,19 @@ import (
 	"holdfast/internal/store"
 )
 
-// house is a world with one of everything on each of its two sites, for tests that ask for everything.
+// house is a world with one of everything on each of its two sites, for tests of all routes.
 type house struct {
 	*world
-	// own and foreign are ids of things on the site demo and on the site other, by what they are.
+	// own and foreign are ids of objects on the site demo and on the site other, by kind.
 	own, foreign map[string]int64
 	credentials  map[string]string // of callers
 	made         int
-	spare        int64  // a webhook that was made for one request
+	spare        int64  // a webhook created for one request
 	counting     string // the SQL that counts the rows of all tables
-	counted      string // what it said last
+	counted      string // the last response
 }
 
-// furnish fills a world with one of everything, by requests to the API as an operator. The clock then stands some weeks
+// furnish fills a world with one of everything, by requests to the API as an operator. The clock is then some weeks
 // later, so that there are statements.
 func furnish(t *testing.T, w *world) *house {
 	t.Helper()
@@ -54,11 +54,11 @@ func furnish(t *testing.T, w *world) *house {
 		h.must(t, "operator", "PUT", fmt.Sprintf("/%s/rest/svc/v2/sites/%d", site, ids["site"]), `{"issuer_name": "Harbour"}`)
 	}
 	h.fail(t)
-	// On a site that is no sandbox the policy is a proposal.
+	// Outside a sandbox the policy is a proposal.
 	h.foreign["proposal"] = h.foreign["policy"]
 	h.foreign["policy"] = h.idIn(t, h.must(t, "operator", "GET", "/other/rest/svc/v2/policies", ""))
 	h.clock.set(h.clock.read().AddDate(0, 0, 40))
-	h.credentials = map[string]string{} // the access tokens have run out
+	h.credentials = map[string]string{} // the access tokens have expired
 	if n, err := h.app.Statements.IssueDue(t.Context()); err != nil || n < 2 {
 		t.Fatalf("%d statements, %v", n, err)
 	}
@@ -68,7 +68,8 @@ func furnish(t *testing.T, w *world) *house {
 	return h
 }
 
-// fail lets channel 5 fail with two payments, and makes the snapshot. On the other site, a failure is only reported.
+// fail makes channel 5 insolvent with two payments, and takes the snapshot. On the other site, a failure is only
+// reported.
 func (h *house) fail(t *testing.T) {
 	t.Helper()
 	h.own["failed"], h.foreign["failed"] = 5, h.foreign["channel"]
@@ -83,7 +84,7 @@ func (h *house) fail(t *testing.T) {
 	h.workOnInsolvencies(t)
 }
 
-// workOnInsolvencies runs the job of insolvencies until nothing is left to do.
+// workOnInsolvencies runs the insolvency job until there is nothing left to do.
 func (w *world) workOnInsolvencies(t *testing.T) {
 	t.Helper()
 	for more := true; more; {
@@ -100,7 +101,7 @@ func (h *house) ids(site string) map[string]int64 {
 	return h.foreign
 }
 
-// bodies are what makes one of each kind. Names in braces are ids.
+// bodies create one object of each kind. Names in braces are ids.
 var bodies = map[string]struct{ path, body string }{
 	"booking": {"bookings", `{"channels": {channel}, "currencies": "EUR", "total": 90000, "date": "2026-08-31", "countries": "PT",
 		"firstname": "Ada", "surname": "Byron", "email": "ada@example.org", "content": "A week", "suppliers": [{supplier}], "reference": "B-{n}"}`},
@@ -131,10 +132,10 @@ func (h *house) fill(text string, ids map[string]int64) string {
 	return text
 }
 
-// make makes a thing of a kind and returns its id, or the id of the proposal to make it.
+// make creates an object of a kind and returns its id, or the id of the proposal.
 func (h *house) make(t *testing.T, as, site, kind string) int64 {
 	t.Helper()
-	if h.made++; kind == "token" { // a site has two at most, if the API makes them
+	if h.made++; kind == "token" { // a site has at most two, if created through the API
 		made := tokens.APIToken{}
 		must(t, h.app.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
 			made, err = tokens.InsertToken(tx, tokens.APIToken{SiteID: 1, UserID: userID("admin"), SecretHash: secrets.HashSecret(tokenSecret)})
@@ -143,7 +144,7 @@ func (h *house) make(t *testing.T, as, site, kind string) int64 {
 		return made.ID
 	}
 	b := bodies[kind]
-	if kind == "webhook" && h.spare != 0 { // a site has 16 at most
+	if kind == "webhook" && h.spare != 0 { // a site has at most 16
 		h.ask(t, h.credential(t, as), "DELETE", fmt.Sprintf("/%s/rest/svc/v2/webhooks/%d", site, h.spare), "")
 	}
 	made := h.idIn(t, h.must(t, as, "POST", "/"+site+"/rest/svc/v2/"+b.path, h.fill(b.body, h.ids(site))))
@@ -160,7 +161,7 @@ func (h *house) idIn(t *testing.T, body []byte) int64 {
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
 		body = list[0]
 	}
-	var object struct{ ID json.Number } // suppliers show theirs as text
+	var object struct{ ID json.Number } // suppliers have theirs as text
 	must(t, json.Unmarshal(body, &object))
 	id, err := object.ID.Int64()
 	if err != nil {
@@ -209,7 +210,7 @@ func (h *house) send(t *testing.T, r *http.Request) (*http.Response, []byte) {
 	return response, said
 }
 
-// credential is what a caller sends in the header Authorization. Those of people are access tokens.
+// credential is a caller's Authorization header. People use access tokens.
 func (h *house) credential(t *testing.T, who string) string {
 	t.Helper()
 	if known, ok := h.credentials[who]; ok {
@@ -225,7 +226,7 @@ var abilities = map[string]access.Ability{
 	"may-report": access.AbilityReports,
 }
 
-// renew opens another session for a caller whose credential is of a session.
+// renew opens another session for a caller that uses a session.
 func (h *house) renew(t *testing.T, who string) {
 	t.Helper()
 	if slices.Contains([]string{"refresh", "stranger", "reader", "finance", "admin", "operator"}, who) {

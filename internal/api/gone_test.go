@@ -14,8 +14,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestARepeatedRequestIsAnsweredAfterItsObjectIsGone: a repeated request gets its answer even after its object was deleted, but without
-// the secrets, which were deleted with it.
+// TestARepeatedRequestIsAnsweredAfterItsObjectIsGone: a repeated request gets its response even after its object was
+// deleted, but without the secrets, which were deleted with it.
 func TestARepeatedRequestIsAnsweredAfterItsObjectIsGone(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
@@ -75,7 +75,7 @@ func (h *house) under(t *testing.T, key, method, path, body string, want int) (*
 	return response, object
 }
 
-// repeated sends a request again. It wants the last state of the object, without secrets.
+// repeated sends a request again and expects the last state of the object, without secrets.
 func (h *house) repeated(t *testing.T, key, method, path, body string, status int, last map[string]any) {
 	t.Helper()
 	response, got := h.under(t, key, method, path, body, status)

@@ -27,7 +27,7 @@ func TestNotReadyWithoutItsDatabase(t *testing.T) {
 	}
 }
 
-// TestNotReadyAfterAFailedCommit: the answer says what is needed.
+// TestNotReadyAfterAFailedCommit: the response says how to recover.
 func TestNotReadyAfterAFailedCommit(t *testing.T) {
 	w := newWorld(t, dbtest.SQLite(t), io.Discard)
 	dbtest.FailWrites(t, func() {

@@ -20,10 +20,10 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// hostileRounds are how many hostile requests `make test` makes on each engine. `make torture` makes all.
+// hostileRounds is how many hostile requests `make test` makes on each engine. `make torture` makes all of them.
 const hostileRounds = 200
 
-// pan is a test number that no other test uses; it is looked for in all that is left.
+// pan is a test number that no other test uses; it must not be found anywhere afterwards.
 const pan = "4929420573595709"
 
 // hostileValues are values for a field, as JSON.
@@ -57,7 +57,7 @@ func quoted(texts []string) (list []string) {
 	return list
 }
 
-// attack is one hostile request: a right one with one thing changed.
+// attack is one hostile request: a valid one with one change.
 type attack struct {
 	route api.Route
 	where string // body, query, path, header, raw
@@ -128,7 +128,7 @@ func (a attack) request(t *testing.T, h *house, who string) *http.Request {
 	return r
 }
 
-// changed is a body with one field as it should not be. A name with a point is a field of the first object in a list.
+// changed is a body with one invalid field. A name with a dot is a field of the first object in a list.
 func changed(body, name, value string) string {
 	fields := map[string]json.RawMessage{}
 	_ = json.Unmarshal([]byte(body), &fields) // a route without a body has no fields
@@ -147,7 +147,7 @@ func changed(body, name, value string) string {
 	return b.String()
 }
 
-// TestHostileInputs sends what nobody should send, in every field, parameter and header of every operation.
+// TestHostileInputs sends invalid values in every field, parameter and header of every operation.
 func TestHostileInputs(t *testing.T) {
 	t.Parallel()
 	seed, _ := strconv.ParseUint(os.Getenv("HOLDFAST_TEST_SEED"), 10, 64)
@@ -174,15 +174,15 @@ func TestHostileInputs(t *testing.T) {
 	})
 }
 
-// attacked makes one hostile request and checks the answer and what is left. It returns the status.
+// attacked makes one hostile request and checks the response and its traces. It returns the status.
 func (h *house) attacked(t *testing.T, a attack, who string) int {
 	t.Helper()
 	made := h.made
 	r := a.request(t, h, who)
-	if h.made > made+1 { // besides the request's own texts: what it is to remove
+	if h.made > made+1 { // in addition to the request's own texts: the object to delete
 		h.counted = ""
 	}
-	if h.counted == "" { // else the last answer was an error, and has left nothing behind
+	if h.counted == "" { // otherwise the last response was an error without effects
 		h.counted = h.rows(t)
 	}
 	before := h.counted
@@ -196,7 +196,7 @@ func (h *house) attacked(t *testing.T, a attack, who string) int {
 		t.Errorf("%s: the answer shows the card number: %s", what, said)
 	}
 	h.counted = ""
-	if a.route.Name == "createWebhook" && status == http.StatusCreated { // a site has 16 at most
+	if a.route.Name == "createWebhook" && status == http.StatusCreated { // a site has at most 16
 		h.ask(t, h.credential(t, who), "DELETE", fmt.Sprintf("%s/%d", strings.TrimSuffix(r.URL.Path, "/"), h.idIn(t, said)), "")
 	}
 	if status >= 400 && !json.Valid(said) {
@@ -205,7 +205,7 @@ func (h *house) attacked(t *testing.T, a attack, who string) int {
 		checkEveryAnswer(t, r, response, said)
 		key := a.route.Method + " " + strings.ReplaceAll(a.route.Pattern, "{site}", "{site_path}")
 		d := theDescription(t)
-		if a.where != "path" { // then it may be another route, or none
+		if a.where != "path" { // it may then match another route, or none
 			checkCode(t, d, key, d.operations[key], status, said)
 		}
 		if h.counted = h.rows(t); h.counted != before {
@@ -221,7 +221,7 @@ func (h *house) attacked(t *testing.T, a attack, who string) int {
 	return status
 }
 
-// rows counts the rows of all tables but those that note failed logins.
+// rows counts the rows of all tables except those of failed logins.
 func (h *house) rows(t *testing.T) string {
 	t.Helper()
 	names := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`
@@ -309,7 +309,7 @@ func TestBodiesThatNeverEnd(t *testing.T) {
 	}
 }
 
-// TestHostileIdsAreNotShown: what the long run of TestHostileInputs found.
+// TestHostileIdsAreNotShown: a bug that the long run of TestHostileInputs found.
 func TestHostileIdsAreNotShown(t *testing.T) {
 	t.Parallel()
 	h := furnish(t, newWorld(t, dbtest.SQLite(t), io.Discard))

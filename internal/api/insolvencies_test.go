@@ -68,7 +68,7 @@ func TestInsolvenciesOfAMerchant(t *testing.T) {
 	})
 }
 
-// TestEventsAreOpenToEveryRole: a reader sees that a merchant failed, and not the insolvency itself.
+// TestEventsAreOpenToEveryRole: a reader sees that a merchant failed, but not the insolvency itself.
 func TestEventsAreOpenToEveryRole(t *testing.T) {
 	t.Parallel()
 	h := furnish(t, newWorld(t, dbtest.SQLite(t), io.Discard))

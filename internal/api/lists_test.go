@@ -35,7 +35,7 @@ func collections(t *testing.T) map[string][]parameter {
 	return found
 }
 
-// page is one page of a list: the ids of its items, and the address of the next one.
+// page is one page of a list: the ids of its items, and the URL of the next page.
 type page struct {
 	ids   []string
 	total string
@@ -109,7 +109,7 @@ func TestEveryListIsPagedTheSameWay(t *testing.T) {
 	})
 }
 
-// checkOrders compares the pages of one item that Link leads through with the whole list, in each of its orders.
+// checkOrders compares pages of one item, following Link, with the whole list, in each order.
 func (h *house) checkOrders(t *testing.T, at func(string) string, parameters []parameter, n int) {
 	t.Helper()
 	var orders []string
@@ -144,7 +144,7 @@ func (h *house) checkOrders(t *testing.T, at func(string) string, parameters []p
 	}
 }
 
-// checkChoices checks what every list can be narrowed by.
+// checkChoices checks the filters that every list has.
 func (h *house) checkChoices(t *testing.T, at func(string) string, parameters []parameter, whole page) {
 	t.Helper()
 	if slices.ContainsFunc(parameters, func(p parameter) bool { return p.Name == "modified_after" }) {
@@ -187,7 +187,7 @@ func (h *house) mustRefuse(t *testing.T, address, field string) {
 	}
 }
 
-// TestWhoFollowsChangesMissesNothing: bookings are changed and deleted while a client pages through what changed.
+// TestWhoFollowsChangesMissesNothing: bookings are changed and deleted while a client pages through the changes.
 func TestWhoFollowsChangesMissesNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBoth(t, func(t *testing.T, address string) {
@@ -207,9 +207,9 @@ func TestWhoFollowsChangesMissesNothing(t *testing.T) {
 				}
 				next = p.next
 				switch step {
-				case 0: // a row of this page goes, and the next pages would move to the front
+				case 0: // a row of this page is deleted, which would move the next pages forward
 					h.must(t, "operator", "DELETE", "/demo/rest/svc/v2/bookings/"+p.ids[0], "")
-				case 1: // one that was seen is changed, so by date of change it comes again
+				case 1: // a row that was seen is changed, so it appears again in order of modification
 					h.must(t, "operator", "PUT", "/demo/rest/svc/v2/bookings/"+p.ids[0], fmt.Sprintf(`{"content": "Changed, by %s"}`, by))
 				}
 			}

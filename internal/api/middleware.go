@@ -40,8 +40,8 @@ func randomID(a *app.App) string {
 	return hex.EncodeToString(raw)
 }
 
-// commonHeaders are the headers of every answer. Answers hold data of travellers. So no cache may keep them, and no page
-// may show them in a frame.
+// commonHeaders are the headers of every response. Responses contain data of travellers, so no cache may store them,
+// and no page may show them in a frame.
 func commonHeaders(requestID string) map[string]string {
 	return map[string]string{
 		"X-Request-Id": requestID, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
@@ -57,7 +57,7 @@ func (s *server) writeCommonHeaders(c *call) {
 }
 
 // StrictTransport tells browsers to use TLS only. It wraps everything that is served, including pages and errors. A
-// request came by TLS when the public address says so, when it was TLS here, or when a proxy that the settings name says so.
+// request counts as TLS if the public URL says so, if it was TLS here, or if a trusted proxy says so.
 func StrictTransport(cfg Config, next http.Handler) http.Handler {
 	s := &server{cfg: cfg.withDefaults()}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,16 +76,16 @@ func (s *server) proxiedTLS(r *http.Request) bool {
 // recover turns a panic of a handler into an answer, so that a mistake does not end the connection or the program.
 func (s *server) recover(c *call) {
 	if p := recover(); p != nil {
-		if p == any(http.ErrAbortHandler) { // a part of the answer is sent: the connection has to break, not to end well
+		if p == any(http.ErrAbortHandler) { // part of the response is sent: the connection has to break instead of ending cleanly
 			panic(p)
 		}
 		s.fail(c, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 	}
 }
 
-// log writes the one log line of a request. It has the pattern in place of the address, because the query of an
-// address may name travellers. It names a site only after the site was found. Of requests that are refused because there are
-// too many, or that the database does not answer, few get a line: an attack must not fill the log.
+// log writes the one log line of a request. It has the pattern in place of the address, because the query of an address
+// may name travellers. It names a site only after the site was found. Only a few of the requests that are rejected
+// under load, or fail because of the database, get a line: an attack must not fill the log.
 func (s *server) log(c *call, r *http.Request, took time.Duration) {
 	s.tellLeftOut()
 	if c.refused || c.status == http.StatusServiceUnavailable {
@@ -132,7 +132,7 @@ func (s *server) clientAddress(r *http.Request) string {
 	return host
 }
 
-// forwarded are the headers by which a proxy says for whom it asks.
+// forwarded are the headers in which a proxy names the client.
 var forwarded = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
 
 // warnOfProxy warns once that there seems to be a proxy in front that the settings do not name. All clients then have one

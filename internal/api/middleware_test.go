@@ -20,7 +20,7 @@ import (
 	"holdfast/internal/platform/sites"
 )
 
-// bare is a server without a database and what it logs.
+// bare is a server without a database, and its log.
 func bare(t *testing.T, cfg Config) (http.Handler, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
@@ -100,7 +100,7 @@ func TestClientAddresses(t *testing.T) {
 	s := &server{cfg: Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}}}
 	for _, c := range []struct{ peer, forwarded, want string }{
 		{"203.0.113.9:1234", "", "203.0.113.9"},
-		{"203.0.113.9:1234", "198.51.100.7", "203.0.113.9"}, // not a proxy of ours: anybody can say so
+		{"203.0.113.9:1234", "198.51.100.7", "203.0.113.9"}, // not a trusted proxy: anyone can send this
 		{"10.0.0.1:1234", "198.51.100.7", "198.51.100.7"},
 		{"10.0.0.1:1234", "1.2.3.4, 198.51.100.7, 10.9.9.9", "198.51.100.7"},
 		{"10.0.0.1:1234", "10.9.9.9", "10.9.9.9"},
@@ -119,7 +119,7 @@ func TestClientAddresses(t *testing.T) {
 	}
 }
 
-func TestAProxyThatIsNotNamedIsToldOnce(t *testing.T) {
+func TestAnUntrustedProxyIsLoggedOnce(t *testing.T) {
 	for _, c := range []struct {
 		header string
 		cfg    Config
@@ -141,7 +141,7 @@ func TestAProxyThatIsNotNamedIsToldOnce(t *testing.T) {
 	}
 }
 
-// StrictTransport stands around pages and API alike (see serve in cmd/holdfast).
+// StrictTransport wraps pages and API (see serve in internal/cli).
 func TestWhatIsServedOverTLSSaysSo(t *testing.T) {
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	for _, c := range []struct {

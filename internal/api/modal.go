@@ -153,7 +153,7 @@ func (s *server) createModalBooking(c *call) error {
 		made, created, err := s.app.Modals.Book(c.ctx, use, fields, given)
 		o := s.bookingObject(c, made)
 		o.existing = !created
-		return o, named.Tell(err)
+		return o, named.Translate(err)
 	})
 }
 
@@ -198,7 +198,7 @@ func (s *server) createModalTransaction(c *call) error {
 		made, created, err := s.app.Modals.Pay(c.ctx, use, checkout.ModalPayment{
 			NewTransaction: payment, Given: given, Bookings: named, Address: c.address,
 		})
-		o, err := s.transactionObject(made, names.Tell(err))
+		o, err := s.transactionObject(made, names.Translate(err))
 		o.existing = !created
 		return o, err
 	})

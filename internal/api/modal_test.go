@@ -26,7 +26,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// testCards are the sandbox processor's, as the program hands them in.
+// testCards are the sandbox processor's test cards, as the program passes them in.
 var testCards = func() (list []api.TestCard) {
 	for _, c := range sandbox.Cards {
 		list = append(list, api.TestCard{Number: c.Number, Token: c.Token, Scheme: c.Scheme, What: c.What})
@@ -34,7 +34,7 @@ var testCards = func() (list []api.TestCard) {
 	return list
 }()
 
-// vouches makes the auth string that a conversation asks for, and reports whether the words were about one.
+// vouches creates the auth string for a directive of a conversation, and reports whether the directive was about one.
 func (k *talk) vouches(t *testing.T, words []string) bool {
 	t.Helper()
 	if len(words) < 5 || words[0] != "@auth" {
@@ -52,7 +52,7 @@ func (k *talk) vouches(t *testing.T, words []string) bool {
 	return true
 }
 
-// keyOf is a request's idempotency key as it is kept: in the modal each session has its own.
+// keyOf is a request's idempotency key as stored: in the modal each session has its own.
 func (k *talk) keyOf(t *testing.T, r *http.Request) string {
 	t.Helper()
 	key := r.Header.Get("Idempotency-Key")
@@ -64,7 +64,7 @@ func (k *talk) keyOf(t *testing.T, r *http.Request) string {
 	return use.Key(access.IdempotencyKey{Key: key}).Key
 }
 
-// authString is what an integrator's server makes for the fields, by the clock of the world.
+// authString is an integrator's auth string for the fields, by the clock of the world.
 func (w *world) authString(t *testing.T, fields map[string]string) string {
 	t.Helper()
 	channel, err := strconv.ParseInt(fields["channels"], 10, 64)
@@ -82,8 +82,8 @@ func (w *world) authString(t *testing.T, fields map[string]string) string {
 	return text
 }
 
-// shapesOfTheDocument are the names of section 2.4 and 2.6 and the shape of errors: what the arguments of the modal's
-// callbacks have to have.
+// shapesOfTheDocument are the fields of sections 2.4 and 2.6 and of errors, which the arguments of the modal's
+// callbacks must have.
 var shapesOfTheDocument = map[string][]string{
 	"booking": {
 		"id", "trust_id", "uuid", "internal_id", "author", "status", "title", "content", "firstname", "surname", "email", "date",
@@ -102,7 +102,7 @@ var shapesOfTheDocument = map[string][]string{
 	"error": {"code", "message", "data"},
 }
 
-// lacks names what of a shape is not there.
+// lacks returns the missing fields of a shape.
 func lacks(shape string, body map[string]any) []string {
 	return slices.DeleteFunc(slices.Clone(shapesOfTheDocument[shape]), func(name string) bool {
 		_, there := body[name]
@@ -112,7 +112,7 @@ func lacks(shape string, body map[string]any) []string {
 
 func named(fields map[string]any) []string { return slices.Sorted(maps.Keys(fields)) }
 
-// openModal opens a modal in the test channel of a world. It gives the token of the session.
+// openModal opens a modal in the test channel of a world and returns the token of the session.
 func openModal(t *testing.T, w *world) string {
 	t.Helper()
 	urls := []string{"https://shop.example"}
@@ -126,7 +126,7 @@ func openModal(t *testing.T, w *world) string {
 	return opened.Token
 }
 
-// modalRequest is one that the frame makes.
+// modalRequest is a request of the frame.
 func modalRequest(t *testing.T, token, method, path, body string) *http.Request {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, checkout.ModalPath+path, strings.NewReader(body))
@@ -137,8 +137,8 @@ func modalRequest(t *testing.T, token, method, path, body string) *http.Request 
 
 const modalBooking = `{"firstname": "Ada", "surname": "Lovelace", "email": "ada@example.com", "date": "2026-05-01", "country": "PT"}`
 
-// TestTheArgumentsOfTheCallbacks makes the answers that the modal hands to its callbacks, and holds each against the
-// document: section 6 says which it is, 2.4 and 2.6 what is in it.
+// TestTheArgumentsOfTheCallbacks makes the responses that the modal passes to its callbacks, and compares each with the
+// specification: section 6 lists the callbacks, 2.4 and 2.6 their fields.
 func TestTheArgumentsOfTheCallbacks(t *testing.T) {
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
@@ -204,8 +204,8 @@ func TestTheArgumentsOfTheCallbacks(t *testing.T) {
 	}
 }
 
-// TestNoCardNumberGetsIntoTheModal sends every test card's number in every field of every request of the modal, as a text,
-// as a number and inside a list, and looks for it in all that is left.
+// TestNoCardNumberGetsIntoTheModal sends every test card's number in every field of every request of the modal, as a
+// text, as a number and inside a list, and looks for it everywhere afterwards.
 func TestNoCardNumberGetsIntoTheModal(t *testing.T) {
 	folder := t.TempDir()
 	var left bytes.Buffer
@@ -251,14 +251,14 @@ func TestNoCardNumberGetsIntoTheModal(t *testing.T) {
 				if code := ask(http.MethodPost, request.path, `{"`+name+`": `+value+`}`); code != "pan_detected" {
 					t.Errorf("%s in %s of %s: %v", value, name, request.path, code)
 				}
-				// What is no text is stored as none, or refused as well.
+				// Other types are stored as empty, or rejected as well.
 				if i == 0 || len(card.Number) < 16 {
 					ask(http.MethodPost, request.path, `{"`+name+`": `+card.Number+`, "verify": ["`+name+`"]}`)
 				}
 			}
 			ask(http.MethodPost, "sessions", `{"path": "demo", "environment": "test", "origin": "https://shop.example",
 				"booking_auth": "`+card.Number+`", "channels": 1, "currencies": "GBP", "total": 9900}`)
-			// Digits that are hidden in escapes inside the text of a list.
+			// Digits hidden in escapes inside the text of a list.
 			hidden := strings.Replace(card.Number, card.Number[1:2], `\\u003`+card.Number[1:2], 1)
 			if code := ask(http.MethodPost, "sessions", `{"verify": ["allocations"], "allocations": "[{\"a\":\"`+hidden+`\"}]"}`); code != "pan_detected" {
 				t.Errorf("%s in a list: %v", hidden, code)

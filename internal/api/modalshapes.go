@@ -58,8 +58,8 @@ func (n pageNames) Take(in *input.Input, from, to string) {
 	in.Fields[to] = in.Fields[from]
 }
 
-// Tell makes an error name the fields as the page has named them.
-func (n pageNames) Tell(err error) error {
+// Translate makes an error name the fields as the page has named them.
+func (n pageNames) Translate(err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || f.Kind != errs.Invalid && f.Kind != errs.Missing {
 		return err

@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/api/input"
 )
 
-// wanted are the fields of answers that a caller asks for with _fields, each with those wanted inside it; nil for all.
+// wanted are the fields that a caller selects with _fields, each with the selected fields inside it; nil for all.
 type wanted map[string]wanted
 
 // maxWanted is how many names _fields may have. More are left out, which only makes the answer shorter.

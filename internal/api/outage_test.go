@@ -15,15 +15,15 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestEveryOperationTellsOfAnOutage: where the database does not answer in time, every operation that needs it says so,
-// with the time after which to ask again; the others answer as ever.
-func TestEveryOperationTellsOfAnOutage(t *testing.T) {
+// TestEveryOperationReportsAnOutage: if the database does not respond in time, every operation that needs it returns
+// 503 with Retry-After; the others respond as usual.
+func TestEveryOperationReportsAnOutage(t *testing.T) {
 	t.Parallel()
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			w := newWorld(t, engine.Database(t), io.Discard)
 			talk := &talk{world: w, as: "token", kept: map[string]string{}}
-			// No statement is as fast as that: to the request it is a database that does not answer.
+			// No statement is that fast: for the request, the database does not respond.
 			w.handler = api.New(w.app, api.Config{BaseURL: baseURL, Timeout: time.Nanosecond})
 			for _, route := range api.Routes(api.Config{}) {
 				switch route.Pattern {
@@ -45,7 +45,7 @@ func TestEveryOperationTellsOfAnOutage(t *testing.T) {
 	}
 }
 
-// TestEveryOperationOwnsUpToItsFaults: what nobody foresaw is one sentence and the request id, and nothing of the cause.
+// TestEveryOperationOwnsUpToItsFaults: an unexpected error is one sentence with the request id, without the cause.
 func TestEveryOperationOwnsUpToItsFaults(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -56,7 +56,7 @@ func TestEveryOperationOwnsUpToItsFaults(t *testing.T) {
 		case "/healthz", "/readyz", "/docs", "/openapi.yaml", "/openapi.json":
 			continue
 		}
-		// Without its use cases the program breaks in every operation.
+		// Without its use cases every operation panics.
 		w.handler = api.New(&app.App{Config: w.app.Config, DB: w.app.DB, Health: w.app.Health}, api.Config{BaseURL: baseURL})
 		r := httptest.NewRequestWithContext(t.Context(), route.Method, aRequestTo(route), bodyFor(route))
 		r.Header.Set("Authorization", "Bearer 1|"+tokenSecret)
@@ -73,12 +73,12 @@ func TestEveryOperationOwnsUpToItsFaults(t *testing.T) {
 	}
 }
 
-// aRequestTo is an address that the route answers.
+// aRequestTo is a path that matches the route.
 func aRequestTo(r api.Route) string {
 	return strings.NewReplacer("{site}", "demo", "{id}", "1", "{line}", "1", "{delivery}", "1", "{site_id}", "1", "{channel_id}", "1").Replace(r.Pattern)
 }
 
-// bodyFor is a body that reaches the use case of a route: what is wrong with it would be found later.
+// bodyFor is a body that reaches the use case of a route, where its problems would be found.
 func bodyFor(r api.Route) io.Reader {
 	if r.Method != http.MethodPost && r.Method != http.MethodPut {
 		return http.NoBody

@@ -21,7 +21,7 @@ import (
 // object is the answer about one thing.
 type object struct {
 	id       int64
-	version  int64 // 0 for things without versions
+	version  int64 // 0 for objects without versions
 	body     any   // the shape to be encoded as JSON
 	proposal int64 // id of the proposal that the request became; 0 when the request was done
 	existing bool  // a create made nothing, because the thing existed already
@@ -54,7 +54,7 @@ func (c *call) text(status int, body []byte) {
 	}
 	c.Header().Set("Content-Type", jsonType)
 	c.WriteHeader(status)
-	_, _ = c.Write(body) // if the client has gone, nothing more can be done
+	_, _ = c.Write(body) // if the client has disconnected, nothing more can be done
 }
 
 // show answers with one thing. Its ETag is for a later If-Match and If-None-Match. A GET that names this ETag already is
@@ -80,9 +80,9 @@ func (c *call) show(status int, o object) error {
 	return nil
 }
 
-// tag is the ETag of an answer: the version of the thing, and a digest of what this caller sees of it. Answers change without
-// a new version, too: with the day, with the caller's rights, with what refers to the thing. It is "" when no address
-// answers with this body.
+// tag is the ETag of a response: the version of the object, and a digest of what this caller sees of it. Responses also
+// change without a new version: with the day, the caller's permissions, and objects that refer to it. It is "" if no
+// URL returns this body.
 func (o object) tag(body []byte) string {
 	sum := sha256.Sum256(body)
 	digest := hex.EncodeToString(sum[:tagBytes])
@@ -131,8 +131,8 @@ func versionIn(tag string) int64 {
 	return version
 }
 
-// create answers a POST that makes something: with 201 and its address, or with 202 and a proposal when another person has
-// to agree first.
+// create responds to a POST that creates an object: with 201 and its URL, or with 202 and a proposal if another person
+// has to approve it first.
 func (s *server) create(c *call, create func() (object, error)) error {
 	made, err := create()
 	if err != nil {
@@ -211,8 +211,8 @@ func (s *server) linkTo(u *url.URL, page store.Page, step int, rel string) strin
 	return "<" + s.cfg.BaseURL + u.EscapedPath() + "?" + values.Encode() + `>; rel="` + rel + `"`
 }
 
-// linkAfter writes the Link header for the page of the same query that follows a row. Who pages by it misses nothing
-// while others write.
+// linkAfter writes the Link header for the page of the same query that follows a row. Paging by it misses nothing while
+// others write.
 func (s *server) linkAfter(u *url.URL, last store.Anchor) string {
 	values := u.Query()
 	values.Del("page")
@@ -221,7 +221,7 @@ func (s *server) linkAfter(u *url.URL, last store.Anchor) string {
 	return "<" + s.cfg.BaseURL + u.EscapedPath() + "?" + values.Encode() + `>; rel="next"`
 }
 
-// linksAt gives the links of things in a collection of the site with a path, by their ids.
+// linksAt returns the links of objects in a collection of the site with a path, by their ids.
 func (s *server) linksAt(site, collection string) func(id int64) view.Links {
 	all := fmt.Sprintf("%s/%s/%s/%s/v2/%s", s.cfg.BaseURL, site, s.cfg.RESTRoot, s.cfg.Namespace, collection)
 	return func(id int64) view.Links {

@@ -17,7 +17,7 @@ type parameter struct {
 	Schema yaml.Node `yaml:"schema"`
 }
 
-// spoken is the description as a tree, for what describes requests.
+// spoken is the description as a tree, for the descriptions of requests.
 var spoken = sync.OnceValues(func() (*yaml.Node, error) {
 	var document yaml.Node
 	err := yaml.Unmarshal(docs.OpenAPI, &document)

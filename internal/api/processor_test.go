@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/psp/sandbox"
 )
 
-// atTheProcessor does what a conversation says of the processor, and reports whether the words were about it.
+// atTheProcessor runs a directive about the processor, and reports whether it was one.
 func (k *talk) atTheProcessor(t *testing.T, words []string) bool {
 	t.Helper()
 	switch {
@@ -47,7 +47,7 @@ func (w *world) takePayments(t *testing.T, channel int64) {
 	must(t, err)
 }
 
-// answerChallenge is a shopper on the bank's page. It gives the address to which the bank sends the shopper back.
+// answerChallenge is a shopper on the bank's page. It returns the URL to which the bank redirects the shopper.
 func (w *world) answerChallenge(t *testing.T, challenge, answer string) string {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, challenge, strings.NewReader("answer="+answer))
@@ -60,7 +60,7 @@ func (w *world) answerChallenge(t *testing.T, challenge, answer string) string {
 	return recorder.Header().Get("Location")
 }
 
-// ask runs the jobs that talk to processors until nothing is left.
+// ask runs the jobs that call processors until nothing is left.
 func (w *world) ask(t *testing.T) {
 	t.Helper()
 	for _, run := range []func(context.Context) (bool, error){
@@ -75,10 +75,10 @@ func (w *world) ask(t *testing.T) {
 }
 
 func (k *talk) noteChallenge(answered []byte) {
-	var told struct {
+	var answer struct {
 		Response struct{ Value string } `json:"3ds_response"`
 	}
-	if json.Unmarshal(answered, &told) == nil && told.Response.Value != "" {
-		k.challenge = told.Response.Value
+	if json.Unmarshal(answered, &answer) == nil && answer.Response.Value != "" {
+		k.challenge = answer.Response.Value
 	}
 }

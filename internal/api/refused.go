@@ -18,7 +18,7 @@ const (
 	maxHeaders = 32 << 10 // bytes of all headers together
 )
 
-// MaxHeaderBytes is for http.Server. Up to this size the API itself refuses what is too large.
+// MaxHeaderBytes is for http.Server. Up to this size the API itself rejects headers that are too large.
 const MaxHeaderBytes = 2 * (maxAddress + maxHeaders)
 
 // Oversized says whether the address or the headers of a request are too large. Then only the API may answer.

@@ -38,7 +38,7 @@ func serving(t *testing.T, h http.Handler) string {
 	return l.Addr().String()
 }
 
-// speak sends raw bytes and reads the answer.
+// speak sends raw bytes and reads the response.
 func speak(t *testing.T, address, text string) (*http.Response, string) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)

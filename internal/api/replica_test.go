@@ -13,7 +13,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestAnswersSayHowFarBehindTheyAre: a report from a copy has a header, and nothing else has. /readyz says how the copy stands.
+// TestAnswersSayHowFarBehindTheyAre: only reports from a replica have the header. /readyz reports the state of the
+// replica.
 func TestAnswersSayHowFarBehindTheyAre(t *testing.T) {
 	t.Parallel()
 	url := dbtest.SQLite(t)
@@ -33,7 +34,7 @@ func TestAnswersSayHowFarBehindTheyAre(t *testing.T) {
 	if lag, _ := ask(report); lag != "" {
 		t.Errorf("without a copy, a report is %s behind", lag)
 	}
-	// The same database once more plays its copy.
+	// The same database acts as its replica.
 	w.app.DB.Store.Follow(store.Replica{Copy: dbtest.Open(t, url, w.app.DB.Clock), Behind: func(context.Context) (time.Duration, error) {
 		return 1500 * time.Millisecond, nil
 	}})

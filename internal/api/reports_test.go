@@ -15,9 +15,9 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestReportsThatScanWaitInALineOfTheirOwn: where as many run as may and the line is full, the next one is told when to come
-// back. Everything else is answered, and what the cubes hold, too.
-func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
+// TestReportsThatScanHaveTheirOwnQueue: when all slots are taken and the queue is full, the next report gets 503
+// with Retry-After. Everything else is served, including reports from the cubes.
+func TestReportsThatScanHaveTheirOwnQueue(t *testing.T) {
 	t.Parallel()
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 					t.Errorf("%s when it is its turn: %d", address, got)
 				}
 			}
-			// What is kept needs no place. A new version of the site ends it.
+			// Cached reports need no slot. A new version of the site invalidates them.
 			if err := w.app.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return sites.Changed(tx, 1) }); err != nil {
 				t.Fatal(err)
 			}

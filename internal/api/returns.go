@@ -11,8 +11,8 @@ import (
 // maxEvent is how many bytes the body of a processor's event may have.
 const maxEvent = 256 << 10
 
-// returnFromChallenge sends a shopper returning from a challenge to the merchant's page. It ignores whatever
-// was added to the address, because anybody can write that, and asks the processor instead.
+// returnFromChallenge sends a shopper returning from a challenge to the merchant's page. It ignores additions to the
+// URL, because anyone can write them, and asks the processor instead.
 func (s *server) returnFromChallenge(c *call) error {
 	address, err := s.app.GatewayPayments.Return(c.ctx, c.r.PathValue("key"))
 	if err != nil {

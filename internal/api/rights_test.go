@@ -10,9 +10,9 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestWhoMayNotIsToldSoFirst sends requests that are wrong in every way to each route, as everybody whom the access matrix
-// refuses there. They get the same refusal, and learn nothing about fields.
-func TestWhoMayNotIsToldSoFirst(t *testing.T) {
+// TestPermissionsAreCheckedFirst sends invalid requests to each route, as every caller that the access matrix rejects
+// there. They get the same error, without details about fields.
+func TestPermissionsAreCheckedFirst(t *testing.T) {
 	t.Parallel()
 	matrix, err := os.ReadFile(matrixFile)
 	must(t, err)
@@ -26,7 +26,7 @@ func TestWhoMayNotIsToldSoFirst(t *testing.T) {
 	tried := 0
 	for _, r := range matrixRoutes() {
 		if !strings.HasPrefix(r.Pattern, "/{site}/api-tokens") && !strings.Contains(r.Pattern, "/v2/") {
-			continue // who asks there is no member
+			continue // the caller is not a member there
 		}
 		key := r.Method + " " + strings.ReplaceAll(r.Pattern, "{site}", "demo")
 		path, _ := h.address(t, key, r.Pattern, h.own)

@@ -7,8 +7,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestFinalReportsAreTheSameBytes: whatever is logged after the moment that a report is about, the report of that moment
-// stays as it is, in every report of exposure.
+// TestFinalReportsAreTheSameBytes: whatever is logged later, an exposure report for an earlier known_at stays the same.
 func TestFinalReportsAreTheSameBytes(t *testing.T) {
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {

@@ -27,7 +27,7 @@ type server struct {
 	mux *http.ServeMux
 	// ownPages refuses requests that a page of another origin makes a browser send.
 	ownPages *http.CrossOriginProtection
-	// yaml and json are the description of the API, each made when it is asked for first.
+	// yaml and json are the description of the API, each created at the first request.
 	yaml, json func() document
 	door       *door
 	failures   failureLog
@@ -61,7 +61,7 @@ type call struct {
 	places    *limiter.Limiter // of its class
 	caller    string           // whose places they are
 	inside    bool             // it has a place
-	stranger  bool             // its token is looked up, and nobody knows it yet
+	stranger  bool             // its token is looked up: the caller is not known yet
 	refused   bool             // at the door, because there was no place
 	replayed  bool             // the answer is that of an earlier request with the same idempotency key
 	lag       health.Lag       // of the copy from which a report was read

@@ -10,10 +10,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The description says nothing about fields that it does not name, because answers may get new fields. But our own
-// answers have no field that is not described. So the tests use a description whose answers are closed.
+// The description allows unknown fields, because responses may get new ones. But our own responses have no undescribed
+// fields. So the tests use a description with closed response schemas.
 
-// closedAnswers returns the description with every object in an answer closed: a field that it does not name is wrong.
+// closedAnswers returns the description with every response object closed: undescribed fields are errors.
 func closedAnswers(text []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -26,13 +26,13 @@ func closedAnswers(text []byte) ([]byte, error) {
 	return yaml.Marshal(&document)
 }
 
-// closer closes the schemas of answers. Schemas of requests stay open: unknown fields of input are ignored.
+// closer closes the schemas of responses. Schemas of requests stay open: unknown fields of input are ignored.
 type closer struct {
 	root *yaml.Node
 	done map[*yaml.Node]bool
 }
 
-// answers looks for schemas in a part of the description, and leaves out the bodies of requests.
+// answers finds schemas in a part of the description, except in request bodies.
 func (c closer) answers(node *yaml.Node) {
 	for key, value := range pairs(node) {
 		switch {
@@ -56,7 +56,7 @@ func (c closer) target(schema *yaml.Node) *yaml.Node {
 	return schema
 }
 
-// visit closes a schema, unless it is one part of an allOf: then the whole is closed.
+// visit closes a schema. For a part of an allOf, the whole is closed instead.
 func (c closer) visit(schema *yaml.Node, shut bool) {
 	if schema == nil || schema.Kind != yaml.MappingNode || c.done[schema] {
 		return
@@ -75,7 +75,7 @@ func (c closer) visit(schema *yaml.Node, shut bool) {
 	parts := valueOf(schema, "allOf")
 	if parts != nil {
 		for i, part := range parts.Content {
-			parts.Content[i] = cloned(c.target(part)) // other places use it, too, and there it is closed
+			parts.Content[i] = cloned(c.target(part)) // also used elsewhere, where it is closed
 			c.visit(parts.Content[i], false)
 		}
 	}

@@ -2,7 +2,7 @@ package api
 
 import "testing"
 
-// TestListsOfTags: a header names an ETag, or does not, whatever stands around it.
+// TestListsOfTags: a header contains an ETag or not, whatever surrounds it.
 func TestListsOfTags(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]bool{

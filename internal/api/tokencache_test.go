@@ -22,7 +22,7 @@ import (
 
 const v2 = "/demo/rest/svc/v2"
 
-// commonRequests are those that programs send all the time, by the names of their routes. Each succeeds as often as it is sent.
+// commonRequests are frequent requests, by route. Each succeeds as often as it is sent.
 func commonRequests(t *testing.T, w *world, bearer string) map[string]func() (int, string, []byte) {
 	t.Helper()
 	booking := func() (int, string, []byte) {
@@ -63,7 +63,8 @@ func lookedUp(w *world, send func()) bool {
 	return false
 }
 
-// TestACachedSenderEndsAtOnce: another process changes what a sender may do, and the first request after that goes by it, whichever it is.
+// TestACachedSenderEndsAtOnce: when another process changes a sender's permissions, the next request of any kind
+// applies the change.
 func TestACachedSenderEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
@@ -114,7 +115,7 @@ func TestACachedSenderEndsAtOnce(t *testing.T) {
 	})
 }
 
-// TestWhatIsCachedFollowsItsSite: names and clocks are those of now.
+// TestWhatIsCachedFollowsItsSite: names and clocks are current.
 func TestWhatIsCachedFollowsItsSite(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
@@ -138,7 +139,7 @@ func TestWhatIsCachedFollowsItsSite(t *testing.T) {
 	})
 }
 
-// TestWhoIsCachedIsStillChecked: what a request brings along is compared each time, and a use is recorded each minute.
+// TestWhoIsCachedIsStillChecked: the request's credentials are compared each time, and a use is recorded each minute.
 func TestWhoIsCachedIsStillChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
@@ -158,7 +159,7 @@ func TestWhoIsCachedIsStillChecked(t *testing.T) {
 	if status, _, body := w.send(t, "GET", "/other/rest/svc/v2/bookings", bearer, ""); status != 403 {
 		t.Errorf("at another site: %d %s", status, body)
 	}
-	// An error has the same answer for who is cached as for who is looked up, and what is not there is not there.
+	// Errors are the same for cached callers and others.
 	for _, c := range []struct {
 		method, path, body string
 		status             int
@@ -186,7 +187,7 @@ func TestWhoIsCachedIsStillChecked(t *testing.T) {
 	}
 }
 
-// TestOnlyWhoIsLetInIsCached, at the site of the token.
+// TestOnlyWhoIsLetInIsCached: only authenticated callers are cached, for the site of the token.
 func TestOnlyWhoIsLetInIsCached(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)

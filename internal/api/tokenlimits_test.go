@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// token makes an API token of the site demo, and returns its text.
+// token creates an API token of the site demo, and returns its text.
 func (w *world) token(t *testing.T, user string, role access.Role, abilities, addresses []string) string {
 	t.Helper()
 	actor := access.Actor{SiteID: 1, UserID: userID(user), Role: role}
@@ -38,7 +38,7 @@ func (w *world) send(t *testing.T, method, address, bearer, body string) (int, s
 	return recorder.Code, fields.Code, recorder.Body.Bytes()
 }
 
-// Each ability opens its own routes and no other. What is refused is refused before anything is read or checked.
+// Each ability opens its own routes and no others. Rejections come before anything is read or checked.
 func TestATokenReachesNothingBeyondItsAbilities(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
@@ -77,7 +77,7 @@ func TestATokenReachesNothingBeyondItsAbilities(t *testing.T) {
 	}
 }
 
-// The attack: an operator made a token for one site, and with it all sites could be read and changed.
+// The attack: an operator created a token for one site, which could read and change all sites.
 func TestAnOperatorsTokenStaysOnItsSite(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
@@ -112,7 +112,7 @@ func TestATokenWorksFromItsNetworksAlone(t *testing.T) {
 		if status, _, body := w.send(t, "GET", "/demo/rest/svc/v2/sites", bearer, ""); status != want {
 			t.Errorf("with the network %s: %d %s", network, status, body)
 		}
-		// Whoever does not know the secret learns nothing of the networks.
+		// Callers without the secret learn nothing about the networks.
 		if _, code, _ := w.send(t, "GET", "/demo/rest/svc/v2/sites", bearer+"x", ""); code != "api_token_invalid" {
 			t.Errorf("with a wrong secret: %s", code)
 		}

@@ -25,7 +25,7 @@ func (s *server) listTokens(c *call) error {
 	return nil
 }
 
-// createToken takes no idempotency key: the answer to a repeated request would have to show the token again, and only
+// createToken takes no idempotency key: the response to a repeated request would have to show the token again, and only
 // its hash is stored.
 func (s *server) createToken(c *call) error {
 	in, err := c.input()

@@ -12,8 +12,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// beyondOneSite lists the transactions of requests that write more than the rows of one site, by what they write besides, each with its
-// reason. A cluster commits them in two phases, all or nothing.
+// beyondOneSite lists the transactions of requests that write more than the rows of one site, by the other rows, each
+// with its reason. A cluster commits them in two phases, all or nothing.
 var beyondOneSite = map[string]string{
 	"a site and api_tokens":       "a new or deleted token is in the audit of its site",
 	"a site and fixings":          "new rates are in the audit of the site where they were added, and price what waited there",

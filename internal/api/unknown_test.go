@@ -11,9 +11,9 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestUnknownFieldsAreTold: an answer names the fields that it ignored, and strict handling refuses them. What a client has
-// read may come back.
-func TestUnknownFieldsAreTold(t *testing.T) {
+// TestUnknownFieldsAreReported: a response names the ignored fields, and strict handling rejects them. Fields that a client
+// has read are accepted.
+func TestUnknownFieldsAreReported(t *testing.T) {
 	t.Parallel()
 	h := furnish(t, newWorld(t, dbtest.SQLite(t), io.Discard))
 	path := "/demo/rest/svc/v2/bookings/" + strconv.FormatInt(h.own["booking"], 10)
@@ -56,7 +56,7 @@ func TestUnknownFieldsAreTold(t *testing.T) {
 			}
 		}
 	}
-	// Inside items, strict handling looks, too.
+	// Strict handling also checks fields of items.
 	body := h.fill(strings.Replace(bodies["transaction"].body, `"currencies": "EUR", "total": 1000}]`, `"currencies": "EUR", "total": 1000, "note": 1}]`, 1), h.own)
 	response, said := ask("POST", "/demo/rest/svc/v2/transactions", "handling=strict", body)
 	if response.StatusCode != 400 || !strings.Contains(said, "bookings[0].note") || response.Header.Get("Preference-Applied") != "handling=strict" {

@@ -20,7 +20,7 @@ const (
 	uploadRow = "B-1,1,PT,EUR,2026-07-08,120000,Ana,Sousa,ana@example.org,Seven nights,B-1-P1,purchase,2026-01-10 09:30:00,EUR,36000,36000\n"
 )
 
-// uploading is a world whose files have bounds, behind a server, with the token of a member.
+// uploading is a world with limits for files, behind a server, with the token of a member.
 func uploading(t *testing.T, bounds api.Config) (w *world, send func(file io.Reader) (int, string)) {
 	t.Helper()
 	w = newWorld(t, dbtest.SQLite(t), io.Discard)
@@ -52,14 +52,14 @@ func uploading(t *testing.T, bounds api.Config) (w *world, send func(file io.Rea
 	}
 }
 
-// TestAFileThatDoesNotComeIsEnded: when its time is over, the caller is told, what was stored of it is gone, and its place is free:
-// the next file of the same caller, who has one place, is taken.
+// TestAFileThatDoesNotComeIsEnded: after its deadline the caller gets an error, the stored part is deleted, and the
+// slot is free: the next file of the same caller, who has one slot, is accepted.
 func TestAFileThatDoesNotComeIsEnded(t *testing.T) {
 	t.Parallel()
 	w, send := uploading(t, api.Config{UploadTime: 300 * time.Millisecond})
 	file, stuck := io.Pipe()
 	defer stuck.Close()
-	go func() { _, _ = io.WriteString(stuck, uploadHeader+strings.Repeat(uploadRow, 3000)) }() // more than a piece, and no end
+	go func() { _, _ = io.WriteString(stuck, uploadHeader+strings.Repeat(uploadRow, 3000)) }() // more than one chunk, without an end
 	if status, text := send(file); status != 400 || !strings.Contains(text, "upload was incomplete") {
 		t.Errorf("%d %s", status, text)
 	}
@@ -76,7 +76,7 @@ func TestAFileThatDoesNotComeIsEnded(t *testing.T) {
 	}
 }
 
-// TestTheBoundsOfFilesAreSettings: bytes, whether the length is told before or not, and rows.
+// TestTheBoundsOfFilesAreSettings: bytes, with or without Content-Length, and rows.
 func TestTheBoundsOfFilesAreSettings(t *testing.T) {
 	t.Parallel()
 	_, send := uploading(t, api.Config{ImportBytes: 2000, ImportRows: 5})

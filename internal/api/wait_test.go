@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestWaitingForEvents: a request that waits holds no place, four of a caller are the most, and all hear of the next event.
+// TestWaitingForEvents: a waiting request holds no slot, a caller can have four of them, and all get the next event.
 func TestWaitingForEvents(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -33,7 +33,7 @@ func TestWaitingForEvents(t *testing.T) {
 	}
 	const waiting = "/events?after=now&types=booking.created&wait=20"
 	answers := make(chan *httptest.ResponseRecorder, 5)
-	// The token becomes known by a request that waits. Meanwhile a stranger's is looked up, for which there is one place.
+	// The token becomes known by a waiting request. Meanwhile an unknown one is looked up, for which there is one slot.
 	ctx, leave := context.WithCancel(t.Context())
 	go func() { answers <- askUntil(ctx, "GET", waiting, "") }()
 	for len(w.app.DB.Store.Listening()) == 0 {
@@ -75,7 +75,7 @@ func TestWaitingForEvents(t *testing.T) {
 			t.Errorf("one that waits is answered %d %s", answer.Code, answer.Body)
 		}
 	}
-	// A caller goes while it waits: the one place is free when it does.
+	// A caller disconnects while it waits: its slot is then free.
 	ctx, leave = context.WithCancel(t.Context())
 	go func() { answers <- askUntil(ctx, "GET", waiting, "") }()
 	for len(w.app.DB.Store.Listening()) == 0 {

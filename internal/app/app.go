@@ -160,7 +160,7 @@ func New(cfg Config) *App {
 	return a
 }
 
-// addPeople builds the use cases for people, and for what is sent to them.
+// addPeople builds the use cases for people, and for what they are sent.
 func (a *App) addPeople() {
 	cfg, db := a.Config, a.DB
 	room := &people.Room{DB: db, Vault: a.Vault, Random: cfg.Random, Cost: cfg.Cost, Log: cfg.Log}

@@ -35,7 +35,7 @@ func (s prompt) from(path string, args ...string) (said string, code int) {
 
 const somePassword = "correct horse battery"
 
-// twoOperators is the site real, which is no sandbox, with the operators ada and bob.
+// twoOperators is the site real, which is not a sandbox, with the operators ada and bob.
 func twoOperators(t *testing.T) prompt {
 	t.Helper()
 	s := prompt{t, t.TempDir()}
@@ -48,7 +48,7 @@ func twoOperators(t *testing.T) prompt {
 	return s
 }
 
-// TestTwoPeopleAtTheCommandLine: outside a sandbox one asks and another approves, and both show who they are.
+// TestTwoPeopleAtTheCommandLine: outside a sandbox one person proposes and another approves, and both authenticate.
 func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := twoOperators(t)
@@ -62,7 +62,7 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		says     string
 	}{
 		{somePassword, []string{"merchant", "create", "Shop", "--currency", "EUR", "--mode", "draft", "--as", "ada"}, 0, "merchant 2"},
-		// The attack: who proposed as the program could approve it as a person.
+		// The attack: someone proposed as the program, and approved it as a person.
 		{"", []string{"merchant", "mode", "2", "protection-only", "--reason", "Signed."}, 1, "Say who you are with --as"},
 		{somePassword, []string{"merchant", "mode", "2", "protection-only", "--reason", "Signed.", "--as", "ada"}, 4, "holdfast approve 1 --site real --as USERNAME"},
 		{"", []string{"proposal", "list"}, 0, "Signed."},
@@ -99,7 +99,7 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		{"", []string{"clock", "set", "--to", "2199-01-01 00:00:00"}, 1, "not a sandbox"},
 		{"", []string{"merchant", "set", "2", "--locked"}, 0, "Updated merchant"},
 		{somePassword, []string{"merchant", "set", "2", "--no-locked", "--as", "ada"}, 4, "approve 8"},
-		// The limit was proposed in pounds, and means nothing else under a policy in euros.
+		// The limit was proposed in pounds, and is still in pounds under a policy in euros.
 		{somePassword, []string{"policy", "set", s.file("euros.json", `{"from": "1990-01-01", "currency": "EUR"}`), "--as", "ada"}, 4, "currency  GBP         EUR"},
 		{somePassword, []string{"approve", "9", "--as", "bob"}, 0, ": approved"},
 		{"", []string{"proposal", "show", "5"}, 0, "It can no longer be applied: "},

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// changing is what differs from one backup to the next: digests, times, numbers and the last migration.
+// changing matches the parts that differ between backups: digests, times, numbers and the last migration.
 var changing = regexp.MustCompile(`[0-9a-f]{64}|key [0-9a-f]+|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\d[\d,]*|schema \w+|site \d+: [\d,]+`)
 
 // TestTheBackupPage runs every command of docs/backup.md, and compares what it prints.
@@ -99,7 +99,7 @@ func TestACheckRestores(t *testing.T) {
 	}
 }
 
-// TestBackupsAreRefusedWithAReason: each wrong use, what it says, and that it changes nothing.
+// TestBackupsAreRefusedWithAReason: each wrong use, its message, and that it changes nothing.
 func TestBackupsAreRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	s := aShop(t)
@@ -124,7 +124,7 @@ func TestBackupsAreRefusedWithAReason(t *testing.T) {
 			t.Errorf("%v: exit code %d, %q is not in\n%s%s", step.args, code, step.says, out, said)
 		}
 	}
-	// Who presses Ctrl-C finds nothing.
+	// After Ctrl-C nothing is left.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var said strings.Builder

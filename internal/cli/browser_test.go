@@ -27,7 +27,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tabPatience bounds how long one test uses a tab, on a machine that is busy with other tests. It is what a hang costs.
+// tabPatience is the timeout of a test in a tab, on a machine that is busy with other tests.
 const tabPatience = 4 * time.Minute
 
 // tab is one tab.
@@ -40,8 +40,8 @@ type tab struct {
 	urls     map[cdp.FrameID]string
 	contexts map[cdp.FrameID]*runtime.ExecutionContextDescription
 	main     cdp.FrameID
-	requests []string // that left the browser: address, headers and body
-	problems []string // what went wrong in scripts
+	requests []string // sent by the browser: URL, headers and body
+	problems []string // errors in scripts
 	paused   []*fetch.EventRequestPaused
 	dialogs  []*page.EventJavascriptDialogOpening
 }
@@ -58,15 +58,15 @@ func newTab(t *testing.T) *tab {
 	t.Cleanup(cancel)
 	p.ctx = ctx
 	call(p, network.Enable, network.EnableParams{})
-	// Nobody here looks at these reports, and they cost time.
+	// These reports are not used, and cost time.
 	call(p, css.Disable, cdp.Empty{})
 	call(p, dom.Disable, cdp.Empty{})
-	// A tab in the background has the focus all the same.
+	// A tab in the background has the focus as well.
 	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	return p
 }
 
-// call runs a command of the protocol that has to succeed.
+// call runs a command of the protocol that must succeed.
 func call[P, R any](p *tab, command cdp.Command[P, R], params P) R {
 	p.t.Helper()
 	result, err := chromedp.Call(p.ctx, command, params)
@@ -76,7 +76,7 @@ func call[P, R any](p *tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// heard keeps what the browser tells. It must not wait for anything.
+// heard stores the browser's events. It must not block.
 func (p *tab) heard(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,10 +129,10 @@ func describe(e *runtime.ExceptionDetails) string {
 	return e.Exception.Description
 }
 
-// requestText is all of a request that leaves the browser.
+// requestText is a complete request of the browser.
 func requestText(r *network.Request) string {
 	var text strings.Builder
-	headers, _ := json.Marshal(r.Headers) // what the browser sent can be written
+	headers, _ := json.Marshal(r.Headers) // the browser's JSON can be encoded
 	fmt.Fprintf(&text, "%s %s\n%s\n", r.Method, r.URL, headers)
 	for _, entry := range r.PostDataEntries {
 		text.Write(entry.Bytes)
@@ -140,7 +140,7 @@ func requestText(r *network.Request) string {
 	return text.String()
 }
 
-// sent is all that has left the browser so far.
+// sent is everything that the browser has sent so far.
 func (p *tab) sent() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,7 +165,7 @@ func (p *tab) until(what string, look func() bool) {
 	}
 }
 
-// state is what there is to know when a test fails.
+// state describes the tab when a test fails.
 func (p *tab) state() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,14 +184,14 @@ func (p *tab) state() string {
 	return text.String()
 }
 
-// The frames of a tab, by a part of their addresses.
+// The frames of a tab, by a part of their URLs.
 const (
 	mainFrame      = ""
 	modalFrame     = "/modal/v1/frame?"
 	challengeFrame = "/sandbox/challenge/"
 )
 
-// frame is where scripts of a frame run, once it is there.
+// frame waits for a frame and returns the context of its scripts.
 func (p *tab) frame(part string) runtime.ExecutionContextID {
 	p.t.Helper()
 	var found runtime.ExecutionContextID
@@ -207,7 +207,7 @@ func (p *tab) frame(part string) runtime.ExecutionContextID {
 	return found
 }
 
-// noContext is what the browser answers where the document of a script is gone.
+// noContext is the browser's response if the document of a script no longer exists.
 const noContext = "Cannot find context"
 
 // run runs an expression in a frame and reads its value, which may be a promise's, into target.
@@ -228,13 +228,13 @@ func (p *tab) run(part, expression string, target any) error {
 	return json.Unmarshal(result.Result.Value, target)
 }
 
-// do runs an expression that has to succeed.
+// do runs an expression that must succeed.
 func (p *tab) do(part, expression string) {
 	p.t.Helper()
 	p.read(part, expression, nil)
 }
 
-// read is run for an expression that has to succeed.
+// read is run for an expression that must succeed.
 func (p *tab) read(part, expression string, target any) {
 	p.t.Helper()
 	err := p.run(part, expression, target)
@@ -246,8 +246,7 @@ func (p *tab) read(part, expression string, target any) {
 	}
 }
 
-// waitFor waits until an expression is true in a frame. A document that is not whole yet is asked again, and one that is
-// replaced is asked anew.
+// waitFor waits until an expression is true in a frame. Incomplete and replaced documents are polled again.
 func (p *tab) waitFor(part, expression string) {
 	p.t.Helper()
 	look := fmt.Sprintf(`new Promise((resolve) => {
@@ -272,7 +271,7 @@ func (p *tab) open(address string) {
 	}
 }
 
-// asked waits until the browser asks whether the page is to be left, and answers.
+// asked waits for the browser's question whether to leave the page, and answers it.
 func (p *tab) asked(leave bool) {
 	p.t.Helper()
 	p.until("the browser's question", func() bool {
@@ -285,7 +284,7 @@ func (p *tab) asked(leave bool) {
 	call(p, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: leave})
 }
 
-// goTo leaves the page by a script, over the browser's question where one is expected, and waits for the next.
+// goTo leaves the page with a script, confirms the browser's question if one is expected, and waits for the next page.
 func (p *tab) goTo(script, address string, question bool) {
 	p.t.Helper()
 	p.do(mainFrame, "setTimeout(() => "+script+")")
@@ -306,7 +305,7 @@ var keys = map[string]input.DispatchKeyEventParams{
 
 const shift = 8
 
-// press presses keys, one after the other. "Shift+" stands before one that is pressed with it.
+// press presses keys, one after the other. "Shift+" is the prefix for shifted keys.
 func (p *tab) press(names ...string) {
 	p.t.Helper()
 	for _, name := range names {
@@ -342,8 +341,8 @@ func (p *tab) insert(text string) {
 	call(p, input.InsertText, input.InsertTextParams{Text: text})
 }
 
-// hold has requests to an address wait, before they are sent or before they are answered, until the test lets them go.
-// Frames that are there already may not notice.
+// hold delays requests to a URL, before they are sent or before they are answered, until the test releases them.
+// Existing frames may not be affected.
 func (p *tab) hold(address string, at fetch.RequestStage) {
 	p.t.Helper()
 	call(p, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: address, RequestStage: at}}})
@@ -362,7 +361,7 @@ func (p *tab) held() fetch.RequestID {
 	return id
 }
 
-// wholeScripts fails the test where a script of the pages threw something.
+// wholeScripts fails the test if a script of the pages threw an error.
 func (p *tab) wholeScripts() {
 	p.t.Helper()
 	p.mu.Lock()
@@ -372,7 +371,7 @@ func (p *tab) wholeScripts() {
 	}
 }
 
-// asScript writes a value as a script has it.
+// asScript formats a value as JavaScript.
 func asScript(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

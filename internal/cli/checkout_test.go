@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/testkit/browsertest"
 )
 
-// heard are the callbacks in the log of the demo's shop, the first one first.
+// heard are the callbacks in the log of the demo's shop, in order.
 func (v *visit) heard() (names []string) {
 	v.t.Helper()
 	v.read(mainFrame, "[...document.querySelectorAll('#callbacks li')].map((item) => item.dataset.callback).reverse()", &names)
@@ -59,11 +59,11 @@ func demosShop(t *testing.T, shop *shopMerchant) {
 	}
 }
 
-// TestDemosShopServerToServer pays at the sandbox processor of the demo's test channel, in the profile in which channels
-// take payments themselves. Who loads the page again while the bank asks finds the payment again.
+// TestDemosShopServerToServer pays at the sandbox processor of the demo's test channel, in the profile in which
+// channels take payments themselves. Reloading the page during the challenge finds the payment again.
 func TestDemosShopServerToServer(t *testing.T) {
 	t.Parallel()
-	browsertest.Context(t) // before anything is started for it
+	browsertest.Context(t) // before anything else is started
 	s := onSQLite(t)
 	demo := s.start("demo", "--empty", "--profile", "server-to-server")
 	readTheDocs(t, demo.base)
@@ -94,7 +94,7 @@ func TestDemosShopServerToServer(t *testing.T) {
 	leftOpen(t, v, s)
 }
 
-// leftOpen has a form open for longer than its session. With a new auth string it goes on, and what was typed stays.
+// leftOpen keeps a form open for longer than its session. With a new auth string it continues, and the input is kept.
 func leftOpen(t *testing.T, v *visit, s *system) {
 	v.do(mainFrame, `window.open = async () => {
 		const { booking_auth, channels, currencies, total, country, date, date_start } = await (await fetch("/checkout/quote", {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// typeScript builds the TypeScript client, and gives node and the folder of the client. Linters and tests share one build. Without node
-// or npm it gives nothing, and says so.
+// typeScript builds the TypeScript client, and returns node and the folder of the client. Linters and tests share one
+// build. Without node or npm it returns nothing and logs this.
 func typeScript(t *testing.T) (node, made string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
@@ -33,7 +33,7 @@ func typeScript(t *testing.T) (node, made string) {
 	return node, strings.TrimSpace(string(said))
 }
 
-// tryTypeScript goes through the TypeScript client against a demo.
+// tryTypeScript tests the TypeScript client against a demo.
 func tryTypeScript(t *testing.T, p *process) {
 	t.Helper()
 	node, made := typeScript(t)
@@ -79,7 +79,7 @@ func TestTheExamplesOfClientsAreRun(t *testing.T) {
 	}
 }
 
-// withoutIndent takes the spaces around all lines away, and lines without any text.
+// withoutIndent removes indentation and empty lines.
 func withoutIndent(text string) string {
 	var made strings.Builder
 	for line := range strings.Lines(text) {

@@ -332,7 +332,7 @@ func TestSecondFactor(t *testing.T) {
 	}
 	p := s.start("serve")
 	defer p.stop()
-	logIn(t, p, "ada", password, "", 200) // what was not confirmed does not count
+	logIn(t, p, "ada", password, "", 200) // without confirmation it does not count
 	recovery := confirmSecondFactor(t, s)
 	logIn(t, p, "ada", password, "", 403)
 	logIn(t, p, "ada", password, recovery, 200)
@@ -340,7 +340,8 @@ func TestSecondFactor(t *testing.T) {
 	logIn(t, p, "ada", password, "", 200)
 }
 
-// confirmSecondFactor does what a person with an authenticator app does, and gives the first recovery code.
+// confirmSecondFactor sets up a second factor like a person with an authenticator app, and returns the first recovery
+// code.
 func confirmSecondFactor(t *testing.T, s *system) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -438,7 +439,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// TestNoEmptyDatabaseInPlaceOfALostOne: only who says so begins anew.
+// TestNoEmptyDatabaseInPlaceOfALostOne: a new database is only created on request.
 func TestNoEmptyDatabaseInPlaceOfALostOne(t *testing.T) {
 	t.Parallel()
 	s := onSQLite(t)

@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// noCSV are the commands that print JSON of one thing: what they did, or a mail with its text. They neither list nor report.
+// noCSV are the commands that print JSON of one thing: their result, or an e-mail with its text. They neither list nor
+// report.
 var noCSV = []string{"backup", "restore", "clock set", "mail show"}
 
-// csvArgs are the arguments of the commands that do not print a CSV in aShop as their examples are.
+// csvArgs are the arguments of commands whose examples print no CSV in aShop.
 var csvArgs = map[string]string{
 	"keys list": "keys list", "proposal show": "proposal show 1", "clock show": "clock show", "verify": "verify", "config": "config",
 	"transaction show": "transaction show 1", "booking show": "booking show 1", "certificate": "certificate 1", "explain transaction": "explain 1",
@@ -26,7 +27,7 @@ var csvArgs = map[string]string{
 	"exposure-model": "exposure-model --as-of 2024-06-10", "track-record": "track-record 1 --as-of 2024-06-10",
 }
 
-// inMajorUnits are amounts of the book that must stand in the CSV of a command.
+// inMajorUnits are amounts of the book that must be in the CSV of a command.
 var inMajorUnits = map[string]string{
 	"booking list": "1200.00", "booking show": "600.00", "certificate": "0.00", "transaction list": "600.00", "transaction show": "600.00",
 	"statements list": "3.63", "statements show": "4.35", "bordereau premium": "4.35", "premium list": "4.35", "exposure": "600.00",
@@ -44,7 +45,7 @@ func TestEveryCSVHasItsMoment(t *testing.T) {
 	s.run("webhook", "create", "https://shop.example/webhooks", "--types", "booking.*", "--site", "demo")
 	now := time.Now().UTC()
 	s.run("clock", "set", "--site", "demo", "--to", time.Date(now.Year(), now.Month()+1, 2, 0, 0, 0, 0, time.UTC).Format(time.DateTime))
-	s.change(`UPDATE clock_moves SET moved_at = moved_at - 20000000`) // so that no statement waits. It is a finding of verify.
+	s.change(`UPDATE clock_moves SET moved_at = moved_at - 20000000`) // so that no statement is due. It is a finding of verify.
 	s.run("statements", "issue", "--site", "demo")
 	issued, err := csv.NewReader(strings.NewReader(s.run("statements", "list", "--csv", "--site", "demo"))).ReadAll()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // reader or a keyboard alone.
 const axeVariable = "HOLDFAST_TEST_AXE"
 
-// axe is the script of axe-core.
+// axe is the source of axe-core.
 func axe(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv(axeVariable)
@@ -37,20 +37,20 @@ func axe(t *testing.T) string {
 	return string(script)
 }
 
-// walker is somebody who goes through the dashboard in a tab.
+// walker is a user of the dashboard in a tab.
 type walker struct {
 	*tab
 	base string
 }
 
-// goTo opens an address, and waits until the page and its script are there.
+// goTo opens a URL, and waits until the page and its script are loaded.
 func (w *walker) goTo(address string) {
 	w.t.Helper()
 	call(w.tab, page.Navigate, page.NavigateParams{URL: w.base + address})
 	w.waitFor(mainFrame, `document.readyState === "complete" && location.href !== "about:blank"`)
 }
 
-// signIn signs somebody of the demo in.
+// signIn signs in a user of the demo.
 func (w *walker) signIn(name, password string) {
 	w.t.Helper()
 	w.goTo("/dashboard/sign-in")
@@ -70,20 +70,20 @@ func (w *walker) fill(name, value string) {
 	})()`, name, text))
 }
 
-// send presses the first button of the page, and waits for the page that comes.
+// send presses the first button of the page, and waits for the next page.
 func (w *walker) send() {
 	w.t.Helper()
 	w.do(mainFrame, `window.left = false; document.querySelector("main form button[type=submit], main form button").click()`)
 	w.waitFor(mainFrame, `window.left === undefined && document.readyState === "complete"`)
 }
 
-// objects are the parts of addresses that name one of many.
+// objects are the path segments that identify an object.
 var objects = regexp.MustCompile(`/([0-9]+|[a-z]+_[0-9A-Za-z]{8,})(/|$)`)
 
-// siteParts are the parts of addresses that name a site.
+// siteParts are the path segments that identify a site.
 var siteParts = regexp.MustCompile(`/sites/[^/]+`)
 
-// kindOf is the page that an address shows: the same for each booking and site, and whatever a list is ordered by.
+// kindOf is the kind of page of a URL: the same for each booking, site and order of a list.
 func kindOf(address string) string {
 	path, _, _ := strings.Cut(strings.SplitN(address, "#", 2)[0], "?")
 	path = siteParts.ReplaceAllString(path, "/sites/#")
@@ -93,7 +93,7 @@ func kindOf(address string) string {
 	return path
 }
 
-// seen is what the browser finds of a page of the dashboard.
+// seen are the findings about a page of the dashboard.
 type seen struct {
 	Status   int
 	Page     bool     // and no file
@@ -102,10 +102,10 @@ type seen struct {
 	Problems []string // what axe-core calls serious or worse
 }
 
-// look fetches a page. To judge it, it puts the page's content in the place of the one that is shown: the style sheet and axe-core are
-// there already, and opening each page anew takes most of the time. Of a long table it leaves five rows: the others are made alike, and
-// the pictures of all pages are judged whole. The browser may take a connection in the moment in which the server
-// closes it, because nothing has come on it for long: then it asks again.
+// look fetches a page and judges it by replacing the content of the current page: the style sheet and axe-core are
+// already loaded, and opening each page would take most of the time. Long tables are cut to five rows, because the rows
+// are similar, and screenshots judge whole pages. If the server closes an idle connection just when the browser uses
+// it, the request is retried.
 func (w *walker) look(address string, judged bool) (found seen) {
 	w.t.Helper()
 	w.read(mainFrame, fmt.Sprintf(`fetch(%[1]q).catch(() => fetch(%[1]q)).then(async (answer) => {
@@ -127,13 +127,13 @@ func (w *walker) look(address string, judged bool) (found seen) {
 	return found
 }
 
-// judgement is what axe-core calls serious or worse on the page that is shown. axe-core has to be in it.
+// judgement returns the serious findings of axe-core on the current page, in which axe-core must be loaded.
 const judgement = `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], resultTypes: ["violations"] }).then((result) =>
 	result.violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) =>
 		v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" ")))`
 
-// walk looks at one page of each kind that can be reached by links, from the demo's site and the start page on. It shows each to visit,
-// if that is there.
+// walk checks one page of each kind that can be reached by links from the demo's site and the start page. It calls
+// visit for each, if given.
 func (w *walker) walk(judged bool, least int, visit func(kind, address string)) {
 	w.t.Helper()
 	queue, kinds := []string{"/dashboard/sites/" + demo.SitePath, "/dashboard"}, []string{}
@@ -174,11 +174,11 @@ func (w *walker) wellBehaved() {
 	}
 }
 
-// noPages are the titles of pages that say no.
+// noPages are the titles of error pages.
 var noPages = []string{"Not found", "Something went wrong", "Try again shortly", "Permission denied"}
 
-// TestDashboard does with the demo's dashboard what people do. Then it walks through all its pages in a browser, as the operator: every
-// link leads somewhere, and axe-core finds nothing serious. What a site's admin can reach leads somewhere, too.
+// TestDashboard uses the demo's dashboard like its users. Then it walks through all pages in a browser as the operator:
+// every link works, and axe-core finds nothing serious. It also follows all links of a site's admin.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	browsertest.Context(t)

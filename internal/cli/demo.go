@@ -186,8 +186,8 @@ func (p *program) apiBase(base, site string) string {
 	return fmt.Sprintf("%s/%s/%s/%s/v2", base, site, p.RESTRoot, p.Namespace)
 }
 
-// tryLines are four lines to paste into a shell. The first stores the booking id in a variable for the others. It extracts
-// the id with sed, because not everybody has a JSON tool.
+// tryLines are four lines to paste into a shell. The first stores the booking id in a variable for the others. It
+// extracts the id with sed, because not everyone has a JSON tool.
 func (p *program) tryLines(base string, w demo.World) []string {
 	api := p.apiBase(base, w.Site.Path)
 	channel := channelNamed(w.Channels, demo.EURChannel)

@@ -55,7 +55,7 @@ func TestDemo(t *testing.T) {
 				t.Errorf("the demo does not say %q:\n%s", want, first.said)
 			}
 		}
-		if s.database == "" { // the conversations hold that both engines answer the same
+		if s.database == "" { // the conversations verify that both engines give the same responses
 			tryDocumentedLines(t, first)
 			tryTypeScript(t, first)
 		}
@@ -107,7 +107,7 @@ var demoShows = map[string]string{
 	"limits events": `channel +\d* *100 %|100 %`, "collateral list": "guarantee", "statements list": `2\d\d\d-\d\d +\S+ +yes `,
 }
 
-// awaitLimits waits until a job of the running demo has computed the use of the limits.
+// awaitLimits waits until the demo's job has computed the use of the limits.
 func awaitLimits(t *testing.T, s *system) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -140,7 +140,7 @@ func checkWhatTheDemoShows(t *testing.T, s *system, said string) {
 	if list := s.must("exposure", "--site", "demo", "--by", "supplier"); strings.Count(list, "\n") < 12 {
 		t.Errorf("few suppliers:\n%s", list)
 	}
-	// What opens cover on the live site takes both operators.
+	// On the live site, opening cover takes both operators.
 	approve := regexp.MustCompile(`holdfast (approve \d+ --site demo-live) --as demo-approver`).FindStringSubmatch(said)
 	if approve == nil {
 		t.Fatalf("the demo has nothing to approve:\n%s", said)
@@ -172,8 +172,8 @@ func TestDemoKeepsItsSecretsToItself(t *testing.T) {
 	}
 }
 
-// TestDemoMendsItself loses what can get lost between two starts.
-func TestDemoMendsItself(t *testing.T) {
+// TestDemoRepairsItself deletes what can get lost between two starts.
+func TestDemoRepairsItself(t *testing.T) {
 	t.Parallel()
 	s := onSQLite(t)
 	s.start("demo", "--empty").stop()
@@ -189,7 +189,7 @@ func TestDemoMendsItself(t *testing.T) {
 		t.Errorf("the tokens are\n%s", list)
 	}
 
-	// The other way round: credentials of a database that is gone.
+	// The other way round: credentials of a deleted database.
 	files, err := filepath.Glob(filepath.Join(s.dir, "holdfast-data", "holdfast.db*"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

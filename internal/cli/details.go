@@ -165,7 +165,7 @@ func (p *program) movementDetails(
 			columns = append(columns, column{"e1_" + l.name, lineTitle(l.name)})
 		}
 	}
-	p.printf("E1 in the currency of each booking; CSV and JSON have E2, too\n")
+	p.printf("E1 in the currency of each booking; CSV and JSON also have E2\n")
 	f.print(p, s.only(columns...), r.Items.Total, "No details.")
 	return nil
 }
@@ -195,7 +195,7 @@ func movementDetailCells(r report.MovementDetailsReport, d exposure.MovementDeta
 	return cells
 }
 
-// modelDetails prints what stands behind a model: the payments behind the estimates, and the allocations behind E1.
+// modelDetails prints the details of a model: the payments behind the estimates, and the allocations behind E1.
 func (p *program) modelDetails(ctx context.Context, actor access.Actor, in report.EstimateQuery, f estimateFlags) error {
 	f.refuse(f.orderFlags, &in.Problems)
 	page := f.page(&in.Problems)

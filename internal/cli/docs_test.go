@@ -23,7 +23,7 @@ func docsPage(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestThePagesListSettingsAndCommands keeps docs/settings.md and docs/command-line.md true: each setting with its variable
+// TestThePagesListSettingsAndCommands checks docs/settings.md and docs/command-line.md: each setting with its variable
 // and default, each command.
 func TestThePagesListSettingsAndCommands(t *testing.T) {
 	settings, commands := docsPage(t, "settings.md"), docsPage(t, "command-line.md")
@@ -65,7 +65,7 @@ func hasRow(text string, command *kong.Node) bool {
 	return false
 }
 
-// TestModalPageListsTestCards keeps docs/modal.md true: each test card with what it does.
+// TestModalPageListsTestCards checks docs/modal.md: each test card with its outcome.
 func TestModalPageListsTestCards(t *testing.T) {
 	_, table, _ := strings.Cut(docsPage(t, "modal.md"), "| number | scheme | the card |\n")
 	table, _, _ = strings.Cut(table, "\n\n")

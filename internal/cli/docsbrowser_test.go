@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// readTheDocs reads the pages for people with the keyboard alone, and on a narrow screen.
+// readTheDocs reads the documentation with the keyboard only, and on a narrow screen.
 func readTheDocs(t *testing.T, base string) {
 	t.Helper()
 	p := newTab(t)
@@ -25,7 +25,8 @@ func readTheDocs(t *testing.T, base string) {
 	p.do(mainFrame, "location.hash = 'gettransaction'")
 	marked("Read a transaction")
 
-	// "/" leads to the search, arrows to what was found, Return to the page. The row is there, though its table was folded.
+	// "/" opens the search, arrows select a result, Return opens the page. The row is visible even though its table was
+	// folded.
 	p.press("/")
 	p.waitFor(mainFrame, "document.activeElement.id === 'q'")
 	p.typeText("total_unpaid")

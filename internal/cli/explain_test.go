@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// aShop is a sandbox with a book of three payments, taken over.
+// aShop is a sandbox with a book of three imported payments.
 func aShop(t *testing.T) prompt {
 	t.Helper()
 	s := prompt{t, t.TempDir()}
@@ -16,7 +16,7 @@ func aShop(t *testing.T) prompt {
 	return s
 }
 
-// step is a command, what it says, and how it ends.
+// step is a command, its output and its exit code.
 type step struct {
 	args []string
 	code int
@@ -34,7 +34,7 @@ func (s prompt) follow(steps []step) {
 	}
 }
 
-// readsJSON gives what a command prints with --json.
+// readsJSON returns the output of a command with --json.
 func (s prompt) readsJSON(args ...string) (shape map[string]any) {
 	s.t.Helper()
 	if err := json.Unmarshal([]byte(s.run(append(args, "--site", "demo", "--json")...)), &shape); err != nil {
@@ -137,8 +137,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestPremiumAndPremiumOfTheState: premium is what was booked. A refund after the trip returns none, so the premium of the state is lower
-// by the retained amount (R10).
+// TestPremiumAndPremiumOfTheState: premium is the booked premium. A refund after the trip returns none, so the premium
+// of the state is lower by the retained amount (R10).
 func TestPremiumAndPremiumOfTheState(t *testing.T) {
 	t.Parallel()
 	s := aShop(t)

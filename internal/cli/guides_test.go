@@ -16,7 +16,7 @@ import (
 	"holdfast/docs"
 )
 
-// runsOf are the files that run the blocks of a guide that are no commands.
+// runsOf are the files that run the blocks of a guide that are not commands.
 var runsOf = map[string]string{"go": "../../client/example_test.go", "js": "../../internal/web/checkout/assets/page.js"}
 
 // guideBlock is a block of code of a guide.
@@ -34,8 +34,8 @@ func guideBlocks(t *testing.T, name string) (list []guideBlock) {
 	return list
 }
 
-// TestTheGuides pastes every block of every guide into a shell, in order, beside one demo. What stands below a block is
-// what the block answers.
+// TestTheGuides pastes every block of every guide into a shell, in order, next to one demo. The text below a block is
+// its output.
 func TestTheGuides(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"curl", "openssl"} {
@@ -71,7 +71,8 @@ func TestTheGuides(t *testing.T) {
 	}
 }
 
-// followGuide runs the commands of one guide in one shell and looks at every block. It counts the blocks of commands.
+// followGuide runs the commands of one guide in one shell and checks every block. It returns the number of command
+// blocks.
 func followGuide(t *testing.T, demo *process, s *system, name, setup string, blocks []guideBlock) (tried int) {
 	t.Helper()
 	const line = "\nthe end of a block\n"
@@ -123,10 +124,10 @@ func followGuide(t *testing.T, demo *process, s *system, name, setup string, blo
 	return tried
 }
 
-// What a guide shows must be in the answer: its fields with their values, its lines in their order.
+// The response must contain what a guide shows: fields with their values, lines in order.
 func TestWhatAGuideShowsIsCompared(t *testing.T) {
 	t.Parallel()
-	for want, answers := range map[string][2]string{ // the first one fits, the second one does not
+	for want, answers := range map[string][2]string{ // the first one matches, the second one does not
 		`{"a": 1}`:                     {`{"a": 1, "b": 2}`, `{"a": 2}`},
 		`{"a": {"b": "x…z"}}`:          {`{"a": {"b": "xyz"}}`, `{"a": {"b": "xy"}}`},
 		`{"a": "…"}`:                   {`{"a": 7}`, `{"b": 7}`},
@@ -158,7 +159,7 @@ func TestWhatAGuideShowsIsCompared(t *testing.T) {
 	}
 }
 
-// differsJSON says what the last of some answers does not have of the piece that a guide shows, or "".
+// differsJSON returns what is missing in the last response compared with the guide, or "".
 func differsJSON(want, got string) string {
 	var piece, last any
 	if err := json.Unmarshal([]byte(want), &piece); err != nil {
@@ -177,7 +178,7 @@ func differsJSON(want, got string) string {
 	return differs("the answer", piece, last)
 }
 
-// differs compares a piece of an answer with the answer. An object may have more fields, and a list more items.
+// differs compares an excerpt with the response. Objects may have more fields, and lists more items.
 func differs(where string, want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:
@@ -216,7 +217,7 @@ func differs(where string, want, got any) string {
 	return fmt.Sprintf("%s is %v", where, got)
 }
 
-// differsText says which line of a guide was not printed, or "". Lines may be missing where "…" stands, and at both ends.
+// differsText returns a line of a guide that was not printed, or "". Lines may be missing at "…" and at both ends.
 func differsText(want, got string) string {
 	lines := strings.Split(got, "\n")
 	for line := range strings.Lines(want) {
@@ -231,7 +232,7 @@ func differsText(want, got string) string {
 	return ""
 }
 
-// abbreviates says whether a text is what another one shows with "…" for what changes.
+// abbreviates reports whether a text matches a pattern with "…" for variable parts.
 func abbreviates(short, long string) bool {
 	parts := strings.Split(short, "…")
 	for i, part := range parts {

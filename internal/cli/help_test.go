@@ -40,7 +40,7 @@ func TestEveryCommandHasAnExampleThatParses(t *testing.T) {
 	}
 }
 
-// TestACommandIsKnownWithoutTheOthers: a line that begins with a command builds that one alone. Its help says the same.
+// TestACommandIsKnownWithoutTheOthers: a command line only builds its own command, with the same help.
 func TestACommandIsKnownWithoutTheOthers(t *testing.T) {
 	t.Parallel()
 	help := func(words []string, known ...string) string {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// sample gives the sample file of the reader's own tests, with rows behind it.
+// sample returns the sample file of the reader's own tests, with more rows appended.
 func sample(t *testing.T, more ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "book", "paymentfile", "testdata", "sample.csv"))
@@ -68,7 +68,7 @@ func TestImportPayments(t *testing.T) {
 		if after := exposure(); after != before || !strings.Contains(before, "Direct") {
 			t.Errorf("the exposure was\n%sand is\n%s", before, after)
 		}
-		// From standard input, too.
+		// Also from standard input.
 		take[2] = "-"
 		says(s.mustWith(sample(t), take...), "payments 0 created, 3 already exist")
 	})
@@ -117,14 +117,14 @@ func TestImportOfWhatIsNoFileOfPayments(t *testing.T) {
 	}
 }
 
-// hotelFigures are what rules.md says of the hotel file, as of 2016-06-30: E1 by channel in EUR cents, and locked in
-// pence.
+// hotelFigures are the figures of rules.md for the hotel file, as of 2016-06-30: E1 by channel in EUR cents, and locked
+// in pence.
 var hotelFigures = map[string]struct{ cents, locked int64 }{
 	"Corporate": {105_760, 80_104}, "Direct": {2_190_357, 1_726_886}, "Groups": {7_020_546, 5_269_256},
 	"Offline TA/TO": {7_721_217, 5_871_996}, "Online TA": {8_474_388, 6_616_849},
 }
 
-// exposureAnswer is as much of a report as the hotel file is judged by.
+// exposureAnswer is the part of a report that is checked for the hotel file.
 type exposureAnswer struct {
 	Rows []struct {
 		Key struct {
@@ -152,14 +152,14 @@ func TestHotelFile(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(shared, "hotel-payments.csv")); err != nil {
 		t.Skip("../shared/data/hotel-payments.csv is missing, so its import is not tested")
 	}
-	if os.Getenv("HOLDFAST_TEST_HISTORIES") == "" { // `make test-long` takes the longest test of all on PostgreSQL, too
+	if os.Getenv("HOLDFAST_TEST_HISTORIES") == "" { // `make test-long` also runs the longest test on PostgreSQL
 		tryHotelFile(t, onSQLite(t), shared)
 		return
 	}
 	onBoth(t, func(t *testing.T, s *system) { tryHotelFile(t, s, shared) })
 }
 
-// tryHotelFile imports the hotel file, and a part of it again, and holds every report against the figures of the rules.
+// tryHotelFile imports the hotel file, and a part of it again, and compares every report with the figures of the rules.
 func tryHotelFile(t *testing.T, s *system, shared string) {
 	t.Helper()
 	s.must("site", "create", "demo", "--name", "Hotels", "--currency", "GBP", "--sandbox")
@@ -200,7 +200,8 @@ func tryHotelFile(t *testing.T, s *system, shared string) {
 	}
 }
 
-// hotelAgain is the head of the file and its last lines: what was imported once is found by its references, wherever it stands.
+// hotelAgain is the header of the file and its last lines: imported rows are found by their references, whatever their
+// position.
 func hotelAgain(t *testing.T, path string, rows int) string {
 	t.Helper()
 	whole, err := os.ReadFile(path)
@@ -227,8 +228,8 @@ type level struct {
 	Report int64 `json:"e1_report"`
 }
 
-// hotelReports holds the run-off, the ageing and the movement of a channel of the hotels against the exposure that the
-// rules name: they start from it, come to it and lead to it.
+// hotelReports compares the run-off, the ageing and the movement of a channel of the hotels with the exposure in the
+// rules: their start, sum and closing.
 func hotelReports(t *testing.T, s *system, channel int64, name string) {
 	t.Helper()
 	ask := func(answer any, args ...string) {

@@ -301,7 +301,7 @@ type keysRevokeCmd struct {
 func (keysRevokeCmd) Help() string {
 	return "All instances immediately reject everything signed with the key, so everyone signed in with it must sign in again. If " +
 		"it is the current signing key, a new one replaces it. API tokens are not signed and stay valid. To replace a key that " +
-		"has not leaked, use \"holdfast keys rotate\", which signs nobody out."
+		"has not leaked, use \"holdfast keys rotate\", which signs no one out."
 }
 
 // Run revokes it.

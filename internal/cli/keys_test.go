@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// processing gives a folder with a deployment of the server-to-server profile, as its settings tell every command.
+// processing returns a folder with a deployment of the server-to-server profile, configured by environment variables.
 func processing(s *system) func(stdin string, args ...string) result {
 	return func(stdin string, args ...string) result {
 		return s.run(stdin, append(args, "--profile", "server-to-server", "--keys-file", "keys")...)
 	}
 }
 
-// idsOf gives what `keys list` says of the keys of secrets.
+// idsOf returns the encryption keys listed by `keys list`.
 func idsOf(t *testing.T, r result) (ids, uses, secrets []string) {
 	t.Helper()
 	if r.code != 0 {
@@ -141,8 +141,8 @@ func TestTheFileOfKeysIsNotLost(t *testing.T) {
 	}
 }
 
-// TestServingNeedsTheRightSetup: a server that could not read a channel's access, or whose channels are of the other
-// profile, says so at its start and not at the first payment.
+// TestServingNeedsTheRightSetup: a server that cannot decrypt a channel's credentials, or whose channels have the other
+// profile, fails at its start, not at the first payment.
 func TestServingNeedsTheRightSetup(t *testing.T) {
 	s := onSQLite(t)
 	run := processing(s)
@@ -175,7 +175,7 @@ func TestServingNeedsTheRightSetup(t *testing.T) {
 	p.stop()
 }
 
-// TestASiteNeedsNoSetUpForItsKeys: with SQLite the keys lie beside the database, once and for all who may read it.
+// TestASiteNeedsNoSetUpForItsKeys: with SQLite the key file is next to the database.
 func TestASiteNeedsNoSetUpForItsKeys(t *testing.T) {
 	t.Parallel()
 	s := onSQLite(t)

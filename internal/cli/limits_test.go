@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLimitsAndCollateral: what is set is listed, as a table and as the JSON that the API answers.
+// TestLimitsAndCollateral: limits and collateral are listed, as a table and as the JSON of the API.
 func TestLimitsAndCollateral(t *testing.T) {
 	t.Parallel()
 	s := prompt{t, t.TempDir()}

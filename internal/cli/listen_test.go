@@ -18,7 +18,7 @@ import (
 	"holdfast/client"
 )
 
-// receiver is a developer's program: it verifies what comes, and keeps the bodies.
+// receiver is a developer's program: it verifies webhooks, and stores their bodies.
 func receiver(t *testing.T, secret *atomic.Value) (url string, got chan string) {
 	got = make(chan string, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -60,7 +60,7 @@ func TestListen(t *testing.T) {
 	lines.Scan()
 	_, shown, _ := strings.Cut(lines.Text(), "secret: ")
 	secret.Store(shown)
-	s.must("merchant", "create", "Harbour <&>", "--currency", "GBP", "--site", "acme") // another process than that which serves
+	s.must("merchant", "create", "Harbour <&>", "--currency", "GBP", "--site", "acme") // a different process from the server
 	if body := <-got; !strings.Contains(body, `"type":"channel.created"`) || !strings.Contains(body, `"name":"Harbour <&>"`) {
 		t.Errorf("forwarded: %s", body)
 	}
@@ -73,7 +73,7 @@ func TestListen(t *testing.T) {
 			t.Errorf("%s: %d, %s", wrong[0], r.code, r.stderr)
 		}
 	}
-	p.stop() // it does not wait for the request that waits for an event
+	p.stop() // it does not wait for the long poll
 	if lines.Scan(); !strings.Contains(lines.Text(), "does not respond") {
 		t.Errorf("without the service it says %s", lines.Text())
 	}
@@ -83,7 +83,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// TestListenGoesOn: while the service does not answer, and where events were removed; it ends when the token is refused.
+// TestListenGoesOn: it continues while the service is unavailable, and after events were deleted; it ends when the
+// token is rejected.
 func TestListenGoesOn(t *testing.T) {
 	t.Parallel()
 	const known = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

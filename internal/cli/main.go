@@ -77,8 +77,8 @@ func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 	return exitCode(stderr, parsed, err)
 }
 
-// usageError explains in three lines what is wrong with the command line and where to find help. A full page of help would
-// push the reason off the screen.
+// usageError explains in three lines the problem with the command line and where to find help. A full page of help
+// would push the reason off the screen.
 func usageError(stderr io.Writer, parser *kong.Kong, err error) int {
 	usage, path := parser.Model.Name+parser.Model.Summary(), parser.Model.Name
 	// The parser includes the empty value of an optional flag.
@@ -117,8 +117,8 @@ func exitCode(stderr io.Writer, parsed *kong.Context, err error) int {
 	return exitFailure
 }
 
-// wrongValues explains what is wrong with each value, by its name on the command line. Values that are not on the command line
-// come from a file or standard input; then the command line itself was valid.
+// wrongValues explains the problem with each value, by its name on the command line. Values that are not on the command
+// line come from a file or standard input; then the command line itself was valid.
 func wrongValues(stderr io.Writer, parsed *kong.Context, f *errs.Error) int {
 	code := exitUsage
 	var lines []string

@@ -22,8 +22,8 @@ const (
 	answerIsLost = "4000000000007726"
 )
 
-// TestModal has shoppers pay in the modal, in a browser, against the real program, and looks at every callback of the
-// document's section 6: when it fires, that it fires once, and what it says.
+// TestModal has shoppers pay in the modal, in a browser, with the real program, and checks every callback of section 6:
+// when it fires, that it fires once, and its argument.
 func TestModal(t *testing.T) {
 	shop := openShop(t, "--payment-timeout", "2s")
 	for _, story := range []struct {
@@ -67,7 +67,7 @@ func paid(t *testing.T, shop *shopMerchant) {
 
 func authorized(t *testing.T, shop *shopMerchant) {
 	v := shop.visit(t)
-	// The type stands inside the data, and a list is signed as PHP writes it and passed as it is.
+	// The type is inside the data, and a list is signed as PHP encodes it and passed unchanged.
 	v.order["transactionType"], v.order["allocations"] = "authorize", `[{"channels":7,"label":"H\u00f4tel\/Bar"}]`
 	shop.sign(v.order, 0, "allocations")
 	v.order["allocations"] = []map[string]any{{"channels": 7, "label": "Hôtel/Bar"}}
@@ -95,7 +95,7 @@ func tampered(t *testing.T, shop *shopMerchant) {
 	v.leave()
 	v.firedExactly("token_error", "modal_closed")
 
-	// A verified field, too, and then with what was verified.
+	// A verified field as well, with the verified value.
 	v = shop.visit(t)
 	shop.sign(v.order, 0, "email", "surname")
 	v.order["email"] = "somebody.else@example.org"
@@ -194,7 +194,7 @@ func bookingInError(t *testing.T, shop *shopMerchant) {
 	v.leave()
 	v.firedExactly("booking_error", "modal_closed")
 
-	// The document's own example: the currency is not the channel's.
+	// The example in the specification: the currency is not the channel's.
 	v = shop.visit(t)
 	v.order["currencies"] = "EUR"
 	shop.sign(v.order, 0)
@@ -277,7 +277,7 @@ func declinedThreeTimes(t *testing.T, shop *shopMerchant) {
 		t.Errorf("the booking's transactions are %v", now["transaction_ids"])
 	}
 
-	// Nor is there a fourth for who opens the modal again.
+	// Opening the modal again does not give a fourth attempt.
 	v.open(shop.page)
 	v.openModal()
 	v.inState("declined")
@@ -320,7 +320,7 @@ func challengeRefused(t *testing.T, shop *shopMerchant) {
 	}
 }
 
-// challengeLeft: who walks away from the bank's page finds it again.
+// challengeLeft: a shopper who leaves the bank's page finds it again.
 func challengeLeft(t *testing.T, shop *shopMerchant) {
 	v := shop.visit(t)
 	v.openModal()
@@ -340,7 +340,7 @@ func challengeLeft(t *testing.T, shop *shopMerchant) {
 	v.firedExactly("booking_exists", "transaction_result_available", "transaction_logged", "modal_closed")
 }
 
-// lastTransaction is the document's way to find out what became of a payment: the booking, the last of its transactions.
+// lastTransaction finds the outcome of a payment as specified: the last transaction of the booking.
 func (v *visit) lastTransaction(booking int64) (transaction map[string]any) {
 	v.t.Helper()
 	var b struct {
@@ -354,7 +354,7 @@ func (v *visit) lastTransaction(booking int64) (transaction map[string]any) {
 	return transaction
 }
 
-// recovered asks for the last transaction of a booking until its outcome is known.
+// recovered polls the last transaction of a booking until its outcome is known.
 func (v *visit) recovered(booking int64) map[string]any {
 	v.t.Helper()
 	ticks := time.NewTicker(200 * time.Millisecond)
@@ -409,7 +409,7 @@ func answerLost(t *testing.T, shop *shopMerchant) {
 	}
 }
 
-// notConnected cuts the line when the payment is sent.
+// notConnected drops the connection when the payment is sent.
 func notConnected(t *testing.T, shop *shopMerchant) {
 	v := shop.visit(t)
 	v.hold("*/modal/v1/transactions", fetch.RequestStageRequest)
@@ -425,7 +425,7 @@ func notConnected(t *testing.T, shop *shopMerchant) {
 	v.firedExactly("booking_logged", "transaction_error", "transaction_logged", "modal_closed")
 }
 
-// noTestChannel: in the protection-only profile nothing but a test channel takes cards.
+// noTestChannel: in the protection-only profile only test channels take cards.
 func noTestChannel(t *testing.T, shop *shopMerchant) {
 	v := shop.visit(t)
 	shop.signFor("Northern Trails", v.order, 0)
@@ -463,7 +463,7 @@ func closedEarly(t *testing.T, shop *shopMerchant) {
 	v.firedExactly("modal_closed")
 }
 
-// closedWhilePaying is asked first. What becomes of the payment is found out as after a time-out.
+// closedWhilePaying: the browser asks first. The outcome of the payment is found as after a timeout.
 func closedWhilePaying(t *testing.T, shop *shopMerchant) {
 	v := shop.visit(t)
 	v.hold("*/modal/v1/transactions", fetch.RequestStageResponse)
@@ -487,7 +487,7 @@ func closedWhilePaying(t *testing.T, shop *shopMerchant) {
 	}
 }
 
-// windowClosed tries to close the window while a payment is on its way, and stays.
+// windowClosed tries to close the window during a payment, and stays.
 func windowClosed(t *testing.T, shop *shopMerchant) {
 	v := shop.visit(t)
 	v.hold("*/modal/v1/transactions", fetch.RequestStageRequest)
@@ -502,13 +502,13 @@ func windowClosed(t *testing.T, shop *shopMerchant) {
 	v.leave()
 	v.firedExactly("booking_logged", "close_window_attempted", "transaction_logged", "modal_closed")
 
-	// Nobody is asked when nothing is on its way.
+	// There is no question without a payment in progress.
 	v.open(shop.page)
 	v.waitFor(mainFrame, "fired.length === 0")
 	v.until("no more questions", func() bool { return len(v.dialogs) == 0 })
 }
 
-// reloadAndBack: a reload while a payment is on its way loses nothing, and pays nothing twice.
+// reloadAndBack: a reload during a payment loses nothing, and pays nothing twice.
 func reloadAndBack(t *testing.T, shop *shopMerchant) {
 	v := shop.visit(t)
 	v.openModal()
@@ -523,7 +523,7 @@ func reloadAndBack(t *testing.T, shop *shopMerchant) {
 		t.Errorf("after the reload the booking is %d, before it was %d", got, booking)
 	}
 
-	// In the middle: the bank has answered, and the page has not heard of it yet.
+	// In the middle: the bank has responded, but the page does not know yet.
 	v = shop.visit(t)
 	v.hold("*/modal/v1/transactions", fetch.RequestStageResponse)
 	v.openModal()
@@ -546,7 +546,7 @@ func reloadAndBack(t *testing.T, shop *shopMerchant) {
 	}
 }
 
-// foreignPage has the modal open on an origin that is not permitted: the browser shows no frame.
+// foreignPage opens the modal on an origin that is not permitted: the browser shows no frame.
 func foreignPage(t *testing.T, shop *shopMerchant) {
 	v := shop.visit(t)
 	v.open(strings.Replace(shop.page, "127.0.0.1", "localhost", 1))
@@ -588,7 +588,7 @@ func formVariant(t *testing.T, shop *shopMerchant) {
 	v.firedExactly("booking_logged", "transaction_logged", "modal_closed")
 }
 
-// keyboardOnly pays without a mouse, and looks where the focus goes.
+// keyboardOnly pays without a mouse, and checks the focus.
 func keyboardOnly(t *testing.T, shop *shopMerchant) {
 	v := shop.visit(t)
 	v.do(mainFrame, "document.getElementById('before').focus()")
@@ -619,7 +619,7 @@ func keyboardOnly(t *testing.T, shop *shopMerchant) {
 	v.firedExactly("booking_logged", "transaction_logged", "modal_closed")
 }
 
-// realCard: a number that is no test card stays in the browser, and a test card's does, too.
+// realCard: no card number leaves the browser, neither a real nor a test card's.
 func realCard(t *testing.T, shop *shopMerchant) {
 	v := shop.visit(t)
 	v.openModal()

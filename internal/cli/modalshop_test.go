@@ -21,21 +21,21 @@ import (
 	"holdfast/internal/testkit/browsertest"
 )
 
-// events are the callbacks of the document, section 6.
+// events are the callbacks of section 6.
 var events = []string{
 	"token_error", "booking_logged", "booking_exists", "booking_error", "transaction_result_available", "transaction_logged",
 	"transaction_failed", "transaction_rejected", "transaction_timeout", "transaction_error", "modal_closed",
 	"close_window_attempted",
 }
 
-// merchant is a shop of a test: a page on an origin of its own, with the modal's script in it, over a demo that serves the
-// modal. Its page keeps what the modal calls back.
+// merchant is a shop: a page on a separate origin with the modal's script, and a demo that serves the modal. The page
+// records the callbacks.
 type shopMerchant struct {
 	demo     *process
 	api      string // {api_base} of the demo's site
 	token    string
 	channels map[string]account
-	page     string // where the shop's page is found
+	page     string // URL of the shop's page
 
 	mu     sync.Mutex
 	orders int
@@ -43,7 +43,7 @@ type shopMerchant struct {
 
 const testChannel = demo.TestChannel
 
-// scriptTag is the line that the documentation tells merchants to add.
+// scriptTag is the line that merchants add according to the documentation.
 const scriptTag = `<script src="%s" crossorigin="anonymous"></script>`
 
 const shopPage = `<!doctype html><html lang="en"><meta charset="utf-8"><title>A shop</title>
@@ -61,7 +61,7 @@ window.openModal = (sdk, options) => {
 // openShop starts the demo with a shop that may open the modal.
 func openShop(t *testing.T, args ...string) *shopMerchant {
 	t.Helper()
-	browsertest.Context(t) // before anything is started for it
+	browsertest.Context(t) // before anything else is started
 	s := onSQLite(t)
 	m := &shopMerchant{demo: s.start(append([]string{"demo", "--empty"}, args...)...)}
 	m.api = m.demo.base + "/demo/rest/svc/v2"
@@ -84,7 +84,7 @@ func openShop(t *testing.T, args ...string) *shopMerchant {
 	return m
 }
 
-// account is a channel of the demo, as its merchant knows it.
+// account is a channel of the demo with its credentials.
 type account struct {
 	id     int64
 	secret string
@@ -118,7 +118,7 @@ func (m *shopMerchant) get(t *testing.T, path string, target any) {
 	}
 }
 
-// serve answers with the page. In its address there may be the values of the form's inputs.
+// serve returns the page. The query may have the values of the form's inputs.
 func (m *shopMerchant) serve(w http.ResponseWriter, r *http.Request) {
 	var inputs strings.Builder
 	for name, values := range r.URL.Query() {
@@ -128,7 +128,7 @@ func (m *shopMerchant) serve(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, shopPage, asScript(events), m.demo.base+"/modal/v1/modal.js", inputs.String())
 }
 
-// order is what one test pays: GBP 120.00, for a traveller of its own.
+// order is the payment of one test: GBP 120.00, for a separate traveller.
 func (m *shopMerchant) order() map[string]any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -156,7 +156,7 @@ func (m *shopMerchant) signFor(channel string, order map[string]any, ago time.Du
 	order["booking_auth"] = secrets.ModalString(m.channels[channel].secret, fields, time.Now().Add(-ago))
 }
 
-// book makes the booking of an order by the API, as a shop may that does not leave it to the modal.
+// book creates the booking of an order through the API, like a shop that does not leave it to the modal.
 func (m *shopMerchant) book(t *testing.T, order map[string]any) (id int64) {
 	t.Helper()
 	fields := map[string]any{"content": order["description"], "countries": order["country"]}
@@ -173,7 +173,7 @@ func (m *shopMerchant) book(t *testing.T, order map[string]any) (id int64) {
 	return made.ID
 }
 
-// formOf is an order as the shop's page takes it: inputs by their classes.
+// formOf is an order as a form of the shop: inputs by class.
 func formOf(order map[string]any) string {
 	values := url.Values{}
 	for name, value := range order {
@@ -196,7 +196,7 @@ type visit struct {
 	order map[string]any
 }
 
-// visit opens the shop's page in a new tab, with an order to pay.
+// visit opens the shop's page in a new tab, with an order.
 func (m *shopMerchant) visit(t *testing.T) *visit {
 	t.Helper()
 	v := &visit{tab: newTab(t), shop: m, order: m.order()}
@@ -225,11 +225,11 @@ func (v *visit) inState(state string) {
 	v.waitFor(modalFrame, fmt.Sprintf("document.documentElement.dataset.state === %q", state))
 }
 
-// enter fills in the card form, as somebody does who types fast.
+// enter fills in the card form, like a fast typist.
 func (v *visit) enter(number string) {
 	v.t.Helper()
 	v.inState("form")
-	v.waitFor(mainFrame, "document.querySelector('dialog').ariaBusy === 'false'") // before that the frame takes no keys
+	v.waitFor(mainFrame, "document.querySelector('dialog').ariaBusy === 'false'") // the frame accepts no keys before
 	for _, field := range [][2]string{{"number", number}, {"expiry", "1231"}, {"code", "123"}} {
 		v.do(modalFrame, fmt.Sprintf("document.getElementById(%q).focus(), document.getElementById(%[1]q).select()", field[0]))
 		v.insert(field[1])
@@ -250,7 +250,7 @@ func (v *visit) click(part, selector string) {
 	v.do(part, fmt.Sprintf("document.querySelector(%q).click()", selector))
 }
 
-// wait waits until a callback has fired, and gives its argument.
+// wait waits until a callback has fired, and returns its argument.
 func (v *visit) wait(name string) map[string]any {
 	v.t.Helper()
 	v.waitFor(mainFrame, fmt.Sprintf("fired.some((callback) => callback.name === %q)", name))
@@ -283,7 +283,7 @@ func (v *visit) firedExactly(names ...string) {
 	}
 }
 
-// leave closes the modal with the key for it, and waits until it is closed.
+// leave closes the modal with the keyboard, and waits until it is closed.
 func (v *visit) leave() map[string]any {
 	v.t.Helper()
 	v.press("Escape")
@@ -306,7 +306,7 @@ func id(t *testing.T, argument map[string]any) int64 {
 	return int64(number)
 }
 
-// sameAs expects an argument to be just what the API answers at an address.
+// sameAs expects an argument to equal the API's response at a path.
 func (v *visit) sameAs(argument map[string]any, address string) {
 	v.t.Helper()
 	var found map[string]any
@@ -322,7 +322,7 @@ func (v *visit) sameAs(argument map[string]any, address string) {
 	}
 }
 
-// isError expects an argument to be an error of the service, and gives its data.
+// isError expects an argument to be an error of the service, and returns its data.
 func isError(t *testing.T, argument map[string]any, code string, status int) map[string]any {
 	t.Helper()
 	data, _ := argument["data"].(map[string]any)
@@ -333,7 +333,7 @@ func isError(t *testing.T, argument map[string]any, code string, status int) map
 	return data
 }
 
-// says expects an argument to be texts under just these names, and gives the message among them.
+// says expects an argument to have exactly these texts, and returns the message.
 func says(t *testing.T, argument map[string]any, names ...string) string {
 	t.Helper()
 	if got := slices.Sorted(maps.Keys(argument)); !slices.Equal(got, names) {

@@ -18,7 +18,7 @@ import (
 	"holdfast/internal/web/outbox"
 )
 
-// pageSet is a set of pages under one prefix. The log has the route in place of the URL.
+// pageSet is a set of pages under one prefix. The log has the route instead of the URL.
 type pageSet struct {
 	serves func(r *http.Request) bool
 	route  func(r *http.Request) string

@@ -27,7 +27,7 @@ import (
 	"holdfast/internal/web/outbox"
 )
 
-// TestClassesOfPages: each pattern is one of a page, and what is not named waits with all others.
+// TestClassesOfPages: each pattern matches a page, and all other pages share the default class.
 func TestClassesOfPages(t *testing.T) {
 	t.Parallel()
 	frame, err := dashboard.New(kit.Config{Base: "http://localhost", Log: slog.New(slog.DiscardHandler)}, &app.App{Schedules: &schedules.Schedules{}})
@@ -100,7 +100,7 @@ func TestEveryPageIsLimited(t *testing.T) {
 	}
 }
 
-// connection is an answer whose connection takes deadlines.
+// connection is a ResponseWriter with deadlines.
 type connection struct {
 	*httptest.ResponseRecorder
 	set int
@@ -111,7 +111,8 @@ func (c *connection) SetReadDeadline(time.Time) error {
 	return nil
 }
 
-// TestDeadlinesReachTheConnection through what holds refusals back: without, the door could not end a slow body.
+// TestDeadlinesReachTheConnection through the wrapper that delays rejections: otherwise slow bodies could not be cut
+// off.
 func TestDeadlinesReachTheConnection(t *testing.T) {
 	t.Parallel()
 	c := &connection{ResponseRecorder: httptest.NewRecorder()}
@@ -144,7 +145,7 @@ func TestPagesThatAreNotThereAreErrorsOfTheAPI(t *testing.T) {
 		{"GET", "/page", 200, "a page", ""},
 		{"GET", "/challenge", 404, "Challenge not found", ""}, // people read it
 		{"GET", "/nothing", 404, "the API says so", ""},
-		{"POST", "/page", 405, `"code":"rest_no_route"`, "GET"}, // also where a page refuses
+		{"POST", "/page", 405, `"code":"rest_no_route"`, "GET"}, // also when a page rejects
 		{"DELETE", "/page", 405, `"code":"rest_no_route"`, "GET, HEAD, POST"},
 		{"OPTIONS", "/page", 204, "", "GET, HEAD, POST, OPTIONS"},
 	} {

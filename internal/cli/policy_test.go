@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// TestPolicy: what is shown as JSON can be changed and set again; what was before stays in force on its days.
+// TestPolicy: the JSON output can be edited and set again; the earlier policy stays in force on its days.
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	s := aShop(t)
@@ -44,7 +44,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestPremium: the ledger is listed, as a table, JSON and CSV, and what it lacks is booked once.
+// TestPremium: the ledger is listed, as a table, JSON and CSV, and missing lines are booked once.
 func TestPremium(t *testing.T) {
 	t.Parallel()
 	s := aShop(t)
@@ -79,7 +79,7 @@ func TestPremium(t *testing.T) {
 	})
 }
 
-// spoil books a line that nothing justifies, as a mistake in an older program may have done.
+// spoil books an unjustified line, like a bug in an older version.
 func (s prompt) spoil() {
 	s.t.Helper()
 	database, err := store.Open(s.t.Context(), "sqlite:"+filepath.Join(s.folder, "holdfast.db"), time.Now)

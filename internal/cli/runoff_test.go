@@ -14,23 +14,23 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the reports in testdata anew")
 
-// aBook is three payments of 2024 and what became of them. The columns are those of `holdfast import payments --help`.
+// aBook is three payments of 2024 and their adjustments. The columns are those of `holdfast import payments --help`.
 const aBook = `booking_reference,channel,countries,currencies,date_start,date,total,firstname,surname,email,content,payment_reference,linked_reference,transaction_types,paid_at,payment_currencies,payment_total,booking_total,card_types,acquirer_reference,other_protection
 B-1,Direct,PT,EUR,2024-09-07,2024-09-14,120000,Ana,Sousa,ana@example.org,A week,P-1,,purchase,2024-06-03 09:00:00,EUR,60000,60000,visa,74537604155000000012345,insurance
 B-1,Direct,PT,EUR,2024-09-07,2024-09-14,120000,Ana,Sousa,ana@example.org,A week,R-1,P-1,refund,2024-07-01 09:00:00,EUR,10000,10000,visa,74537604183000000012346,insurance
 B-2,Groups,PT,GBP,2024-06-20,2024-06-27,250000,Max,Weber,max@example.org,A week,P-2,,purchase,2024-05-01 09:00:00,GBP,250000,250000,visa,,
 `
 
-// someRates are laid out like the history of the ECB.
+// someRates have the format of the ECB history.
 const someRates = "Date,GBP,\n2024-06-28,0.84638,\n2024-05-31,0.85365,\n2024-04-30,0.85595,\n"
 
-// prompt runs commands on a database of its own, as a shell would.
+// prompt runs commands on a separate database, like a shell.
 type prompt struct {
 	t      *testing.T
 	folder string
 }
 
-// run gives what a command printed, which must succeed.
+// run returns the output of a command that must succeed.
 func (s prompt) run(args ...string) string {
 	s.t.Helper()
 	out, errors, code := s.try(args...)
@@ -67,7 +67,7 @@ var (
 	knownColumn = regexp.MustCompile(`(?m)^([0-9-]+),[0-9: -]+,`)
 )
 
-// TestReportsOfExposure: each report as a table, as CSV, and as the JSON that the API answers.
+// TestReportsOfExposure: each report as a table, as CSV, and as the JSON of the API.
 func TestReportsOfExposure(t *testing.T) {
 	t.Parallel()
 	s := prompt{t, t.TempDir()}

@@ -18,14 +18,14 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// What pictures are taken of: `make screenshots` says where they go.
+// The subjects of the screenshots: `make screenshots` prints the folder.
 var (
 	pictureLanguages = []string{"enGB", "deDE", "jaJA", "kkKK"}
 	pictureSizes     = [][2]int64{{320, 640}, {768, 1024}, {1280, 900}}
 )
 
-// TestScreenshots keeps a picture of every state of the payment modal, over the demo's checkout page, at every size, light
-// and dark, in the languages above. People look at them; the test itself fails only where a state does not come.
+// TestScreenshots takes screenshots of every state of the payment modal on the demo's checkout page, at every size,
+// light and dark, in the languages above, for review. The test only fails if a state is not reached.
 func TestScreenshots(t *testing.T) {
 	folder := os.Getenv("HOLDFAST_SCREENSHOTS")
 	if err := os.MkdirAll(folder, 0o755); err != nil || folder == "" {
@@ -51,13 +51,13 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// photographer takes pictures of one visit.
+// photographer takes screenshots of one visit.
 type photographer struct {
 	*visit
 	folder, language string
 }
 
-// open opens the modal with what the page would, but for some fields.
+// open opens the modal like the page, except for some fields.
 func (p *photographer) opens(changes, options map[string]any) {
 	p.t.Helper()
 	p.do(mainFrame, fmt.Sprintf(`(() => {
@@ -68,13 +68,13 @@ func (p *photographer) opens(changes, options map[string]any) {
 	})()`, asScript(changes), asScript(options)))
 }
 
-// take takes pictures of a state at every size, light and dark.
+// take takes screenshots of a state at every size, light and dark.
 func (p *photographer) take(state string) {
 	p.t.Helper()
 	for _, size := range pictureSizes {
 		for _, dark := range []bool{false, true} {
 			p.size(size[0], size[1], dark)
-			// Two frames later all is drawn as it stays.
+			// After two animation frames everything is drawn.
 			p.do(mainFrame, "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 			shot := call(p.tab, page.CaptureScreenshot, page.CaptureScreenshotParams{})
 			mode := map[bool]string{false: "light", true: "dark"}[dark]
@@ -107,7 +107,7 @@ func (p *photographer) forms() {
 	p.waitFor(mainFrame, "!document.querySelector('dialog')")
 }
 
-// loading holds back the frame, and then the answer of its first request.
+// loading delays the frame, and then the response to its first request.
 func (p *photographer) loading() {
 	p.hold("*/modal/v1/frame*", fetch.RequestStageRequest)
 	p.opens(nil, nil)
@@ -119,7 +119,7 @@ func (p *photographer) loading() {
 	p.take("loading-2")
 }
 
-// expired has the session end while the form is open.
+// expired ends the session while the form is open.
 func (p *photographer) expired() {
 	p.hold("*/modal/v1/transactions", fetch.RequestStageRequest)
 	p.opens(nil, nil)
@@ -225,9 +225,9 @@ func (p *tab) size(width, height int64, dark bool) {
 	})
 }
 
-// TestDashboardPictures keeps a picture of every kind of page of the dashboard, on a telephone and on a desk, light and dark, of
-// the demo's book and of an empty one, as the operator and as the site's admin see it. People look at them. The test fails where
-// axe-core finds something serious in the dark or on a telephone, where a page is wider than a telephone, or larger than 150 kB.
+// TestDashboardPictures takes screenshots of every kind of dashboard page, on a phone and a desktop, light and dark, of
+// the demo's book and an empty one, as the operator and as the site's admin, for review. The test fails if axe-core
+// finds something serious in dark mode or on a phone, or if a page is wider than a phone or larger than 150 kB.
 func TestDashboardPictures(t *testing.T) {
 	folder, script := os.Getenv("HOLDFAST_SCREENSHOTS"), axe(t)
 	for book, args := range map[string][]string{"book": {"demo"}, "empty": {"demo", "--empty"}} {
@@ -256,13 +256,13 @@ func TestDashboardPictures(t *testing.T) {
 	}
 }
 
-// gallery is a walker who keeps pictures.
+// gallery is a walker that takes screenshots.
 type gallery struct {
 	*walker
 	into, script string // a folder, and axe-core
 }
 
-// show keeps pictures of the page that is shown, and judges it.
+// show takes screenshots of the current page, and judges it.
 func (g *gallery) show(name string) {
 	g.t.Helper()
 	g.do(mainFrame, g.script)
@@ -270,14 +270,14 @@ func (g *gallery) show(name string) {
 		for mode, dark := range map[string]bool{"light": false, "dark": true} {
 			g.size(size, 900, dark)
 			g.picture(filepath.Join(g.into, fmt.Sprintf("%s-%d-%s.png", name, size, mode)))
-			if dark == (size == 1280) { // the light of a desk is judged by TestDashboard
+			if dark == (size == 1280) { // light mode on a desktop is judged by TestDashboard
 				g.judge(fmt.Sprintf("%s at %d, %s", name, size, mode), size)
 			}
 		}
 	}
 }
 
-// atTheDoor shows what somebody sees who is not signed in.
+// atTheDoor shows the pages without a sign-in.
 func (g *gallery) atTheDoor(name string) {
 	g.t.Helper()
 	for _, page := range []string{"/", "/dashboard/sign-in", "/dashboard/forgotten"} {
@@ -288,7 +288,7 @@ func (g *gallery) atTheDoor(name string) {
 	g.show("door_wrong")
 }
 
-// moments shows pages to which no link leads: forms that were filled in wrong, what a search has found, a file that was tried, a note.
+// moments shows pages that are not linked: invalid forms, search results, a dry run, a notice.
 func (g *gallery) moments() {
 	g.t.Helper()
 	const site = "/dashboard/sites/" + demo.SitePath
@@ -316,7 +316,7 @@ func (g *gallery) moments() {
 	g.show("moment_second_factor")
 }
 
-// judge lets axe-core judge the page that is shown, and looks whether it fits its window.
+// judge runs axe-core on the current page, and checks that it fits the window.
 func (g *gallery) judge(what string, width int64) {
 	g.t.Helper()
 	var problems []string
@@ -331,10 +331,10 @@ func (g *gallery) judge(what string, width int64) {
 	}
 }
 
-// mostBytes is how much a page may load, as it travels: compressed, with its style, scripts and pictures.
+// mostBytes is the maximum compressed size of a page with its styles, scripts and images.
 const mostBytes = 150_000
 
-// weigh adds up what the page that was opened last has loaded.
+// weigh adds up the downloads of the last page.
 func (g *gallery) weigh(kind string) {
 	g.t.Helper()
 	var bytes int64
@@ -346,7 +346,7 @@ func (g *gallery) weigh(kind string) {
 	}
 }
 
-// picture keeps a picture of the whole page.
+// picture takes a screenshot of the whole page.
 func (g *gallery) picture(file string) {
 	g.t.Helper()
 	shot := call(g.tab, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: new(true)})

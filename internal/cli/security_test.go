@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestTheSecurityPageNamesTests: a promise whose test has gone is none. The commands of the page work.
+// TestTheSecurityPageNamesTests: each promise has an existing test. The commands of the page work.
 func TestTheSecurityPageNamesTests(t *testing.T) {
 	t.Parallel()
 	page := docsPage(t, "security.md")

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// request asks a serving program for something and gives the status and the body.
+// request makes a request to the server and returns the status and the body.
 func request(t *testing.T, method, url, bearer string, body any) (int, string) {
 	t.Helper()
 	text, err := json.Marshal(body)
@@ -76,7 +76,7 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// TestInterruptLetsRequestsFinish has a request half sent when the program is told to stop.
+// TestInterruptLetsRequestsFinish interrupts the program in the middle of a request.
 func TestInterruptLetsRequestsFinish(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *system) {
 		p := s.start("demo", "--empty")
@@ -124,7 +124,7 @@ func TestInterruptLetsRequestsFinish(t *testing.T) {
 	})
 }
 
-// refuseNew waits until nobody takes connections any more.
+// refuseNew waits until no more connections are accepted.
 func refuseNew(t *testing.T, host string) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
@@ -162,7 +162,7 @@ func TestRequestsThatDoNotEndAreCut(t *testing.T) {
 	}
 }
 
-// TestServerAndCommandLineShareADatabase has requests and commands write at the same time, from several processes.
+// TestServerAndCommandLineShareADatabase writes with requests and commands at the same time, from several processes.
 func TestServerAndCommandLineShareADatabase(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *system) {
 		p := s.start("demo", "--empty")

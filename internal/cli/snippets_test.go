@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// recipe is a program, what it reads, and the folder in which it runs; "" for an empty one.
+// recipe is a program, its input, and its working folder; "" for an empty one.
 type recipe struct {
 	program      []string
 	text, folder string
 }
 
-// compiled checks the types of a piece of TypeScript against the client, and makes it ready to run with it, in a folder that has the
-// client as npm would put it there.
+// compiled type-checks a piece of TypeScript against the client, and compiles it in a folder with the client installed
+// as by npm.
 func (d *stories) compiled(text string) recipe {
 	d.t.Helper()
 	node, client := typeScript(d.t)
@@ -46,7 +46,7 @@ func (d *stories) compiled(text string) recipe {
 	return recipe{[]string{"node", "--input-type=module", "-"}, string(made), folder}
 }
 
-// snippets: the pieces of programs on the page of a channel do what they say, in the languages that this machine has.
+// snippets: the code samples on a channel's page work, in the languages that are installed.
 func (d *stories) snippets(admin *walker, token string) {
 	d.t.Helper()
 	admin.goTo("/dashboard/sites/harbour/channels")
@@ -63,7 +63,7 @@ func (d *stories) snippets(admin *walker, token string) {
 		"s-curl":       {program: []string{"bash", "-eu"}, text: shell.Replace(texts["s-curl"])},
 	} {
 		if run.program == nil {
-			continue // it is said why
+			continue // the reason is logged
 		}
 		program, err := exec.LookPath(run.program[0])
 		if err != nil && os.Getenv("CI") != "true" {
@@ -80,5 +80,5 @@ func (d *stories) snippets(admin *walker, token string) {
 	}
 }
 
-// logged is what a program says of a payment that it has logged: its number and its status, or all of the answer.
+// logged is a program's output about a payment: its id and status, or the whole response.
 var logged = regexp.MustCompile(`(?m)^[0-9]+ complete$|"id":[0-9]+.*"statuses":"complete"|"status":"complete"`)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestIssuingRightAfterAMoveOfTheClock: the command says which statements still wait.
+// TestIssuingRightAfterAMoveOfTheClock: the command lists the statements that are not due yet.
 func TestIssuingRightAfterAMoveOfTheClock(t *testing.T) {
 	t.Parallel()
 	s := prompt{t, t.TempDir()}

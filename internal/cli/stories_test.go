@@ -18,7 +18,7 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// text is what an element of the page says, on one line.
+// text is the text of an element, on one line.
 func (w *walker) text(selector string) string {
 	w.t.Helper()
 	var said string
@@ -26,10 +26,10 @@ func (w *walker) text(selector string) string {
 	return strings.Join(strings.Fields(said), " ")
 }
 
-// says expects the page to say something.
+// says expects a text on the page.
 func (w *walker) says(wants ...string) {
 	w.t.Helper()
-	w.waitFor(mainFrame, `document.readyState === "complete"`) // a page that reloads itself may be half there
+	w.waitFor(mainFrame, `document.readyState === "complete"`) // a page that reloads itself may be incomplete
 	said := w.text("main")
 	for _, want := range wants {
 		if !strings.Contains(said, want) {
@@ -38,7 +38,7 @@ func (w *walker) says(wants ...string) {
 	}
 }
 
-// press presses the button with some words on it, and waits for the page that comes.
+// press presses the button with this text, and waits for the next page.
 func (w *walker) press(words string) {
 	w.t.Helper()
 	w.do(mainFrame, fmt.Sprintf(`window.left = false;
@@ -46,7 +46,7 @@ func (w *walker) press(words string) {
 	w.waitFor(mainFrame, `window.left === undefined && document.readyState === "complete"`)
 }
 
-// fetched is a file of the dashboard, as the browser of somebody who is signed in gets it.
+// fetched downloads a file of the dashboard in the signed-in browser.
 func (w *walker) fetched(address string) []byte {
 	w.t.Helper()
 	var text string
@@ -62,7 +62,7 @@ func (w *walker) fetched(address string) []byte {
 	return content
 }
 
-// stories are what people do with the dashboard, one after the other, each in a browser of their own.
+// stories are typical uses of the dashboard, one after the other, each in a separate browser.
 type stories struct {
 	t *testing.T
 	s *system
@@ -71,7 +71,7 @@ type stories struct {
 
 func (d *stories) browser() *walker { return &walker{newTab(d.t), d.p.base} }
 
-// as signs somebody of the demo in.
+// as signs in a user of the demo.
 func (d *stories) as(name, role string) *walker {
 	d.t.Helper()
 	w := d.browser()
@@ -81,7 +81,7 @@ func (d *stories) as(name, role string) *walker {
 
 const storyPassword = "a lantern above the harbour"
 
-// newSite: the operator makes a site, and its admin comes by the one-time link, and sets up a second factor. It returns the
+// newSite: the operator creates a site; its admin follows the one-time link and sets up a second factor. It returns the
 // admin's browser.
 func (d *stories) newSite() *walker {
 	d.t.Helper()
@@ -129,13 +129,13 @@ func (d *stories) newSite() *walker {
 	return second
 }
 
-// signInAs signs somebody in.
+// signInAs signs a user in.
 func (w *walker) signInAs(name, password string) {
 	w.t.Helper()
 	w.signIn(name, password)
 }
 
-// protection: a draft asks for protection, and two operators give it, because the site is no sandbox.
+// protection: a draft channel requests protection, and two operators approve it, because the site is not a sandbox.
 func (d *stories) protection(admin *walker) {
 	d.t.Helper()
 	admin.goTo("/dashboard/sites/harbour/channels/new")
@@ -174,7 +174,7 @@ func (d *stories) protection(admin *walker) {
 	admin.says("Protection only")
 }
 
-// token: one is made on a page, and then used against the API.
+// token: a token is created on a page and then used with the API.
 func (d *stories) token(admin *walker) {
 	d.t.Helper()
 	admin.goTo("/dashboard/sites/harbour/developers/tokens/new")
@@ -192,7 +192,7 @@ func (d *stories) token(admin *walker) {
 // money reads the digits of a figure.
 var notDigits = regexp.MustCompile(`[^0-9]`)
 
-// payment: a payment that is logged on a page is seen in the exposure.
+// payment: a payment logged on a page appears in the exposure.
 func (d *stories) payment() {
 	d.t.Helper()
 	admin := d.as(demo.AdminName, "Admin")
@@ -229,7 +229,7 @@ STORY-2,Azure Coast Holidays,PT,EUR,,%[1]s,120000,Ana,Sousa,ana@example.org,A we
 STORY-3,Azure Coast Holidays,PT,EUR,,%[1]s,much,Ana,Sousa,ana@example.org,A week,STORY-3-P,purchase,%[2]s,EUR,20000,20000
 `
 
-// file: a file with one bad row is tried, then imported without that row, which comes back as a file.
+// file: a file with one bad row is checked, then imported without that row, which can be downloaded.
 func (d *stories) file() {
 	d.t.Helper()
 	admin := d.as(demo.AdminName, "Admin")
@@ -246,7 +246,7 @@ func (d *stories) file() {
 	admin.says("Ana Sousa")
 }
 
-// try sends the file, and looks at what would become of its rows.
+// try uploads the file, and checks the expected result of each row.
 func (d *stories) try(admin *walker) {
 	d.t.Helper()
 	admin.goTo("/dashboard/sites/demo/bookings/import")
@@ -260,7 +260,7 @@ func (d *stories) try(admin *walker) {
 	admin.says("Rejected 1", "STORY-3 Ana Sousa STORY-3-P Purchase", "200.00 EUR", `"much" is not a whole number`)
 }
 
-// export: what leaves as a spreadsheet is what the page shows.
+// export: a spreadsheet has the same content as the page.
 func (d *stories) export() {
 	d.t.Helper()
 	admin := d.as(demo.AdminName, "Admin")
@@ -299,7 +299,7 @@ func (d *stories) export() {
 	}
 }
 
-// reader: somebody who may only read sees no button, and gains nothing by sending the form all the same.
+// reader: a read-only user sees no button, and cannot submit the form either.
 func (d *stories) reader() {
 	d.t.Helper()
 	d.s.mustWith(storyPassword+"\n", "user", "create", "story-reader", "--site", "demo", "--role", "read_only", "--email", "reader@example.org")
@@ -322,7 +322,8 @@ func (d *stories) reader() {
 	}
 }
 
-// keys: pages are reached, searched and left with the keyboard. A card number that is typed into a search leaves the address.
+// keys: pages are opened, searched and left with the keyboard. A card number typed into a search is removed from the
+// URL.
 func (d *stories) keys() {
 	d.t.Helper()
 	admin := d.as(demo.AdminName, "Admin")
@@ -339,7 +340,7 @@ func (d *stories) keys() {
 	admin.tab.press("/")
 	admin.tab.typeText("Rossi")
 	admin.waitFor(mainFrame, `location.search === "?q=Rossi" && document.querySelector("#results").textContent.includes("Rossi")`)
-	admin.tab.press("/") // a sign in a field like any other
+	admin.tab.press("/") // a character in a field like any other
 	admin.do(mainFrame, `document.querySelector("main [name=q]").value = ""`)
 	admin.insert("4111 1111 1111 1111")
 	admin.waitFor(mainFrame, `document.querySelector(".note.warned")?.textContent.includes("card number") && !location.search.includes("4111")`)

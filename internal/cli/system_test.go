@@ -20,10 +20,10 @@ import (
 	"holdfast/internal/testkit/pgtest"
 )
 
-// binary is the program as users have it; these tests know nothing else of it.
+// binary is the program as users have it.
 var binary string
 
-// patience bounds how long a test waits for a process. It is what a hang costs, not what anything takes.
+// patience is the timeout for a process; normally everything is much faster.
 const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) {
@@ -54,10 +54,10 @@ type system struct {
 	site     string // HOLDFAST_SITE, where it is not ""
 }
 
-// pgKeys is the file of keys in the folder of a system on PostgreSQL. With SQLite the program makes one by itself.
+// pgKeys is the key file in the folder of a system on PostgreSQL. With SQLite the program creates one itself.
 const pgKeys = "of-postgres.keys"
 
-// onSQLite gives a fresh folder, in which the program makes its database.
+// onSQLite returns an empty folder, in which the program creates its database.
 func onSQLite(t *testing.T) *system {
 	t.Helper()
 	return &system{t: t, dir: t.TempDir()}
@@ -97,13 +97,13 @@ func (s *system) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// result is what a command said and how it ended.
+// result is the output and exit code of a command.
 type result struct {
 	stdout, stderr string
 	code           int
 }
 
-// run runs a command to its end. stdin is what it gets to read.
+// run runs a command to its end, with this standard input.
 func (s *system) run(stdin string, args ...string) result {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
@@ -118,7 +118,7 @@ func (s *system) run(stdin string, args ...string) result {
 	return result{out.String(), log.String(), cmd.ProcessState.ExitCode()}
 }
 
-// must runs a command that has to succeed and gives what it printed.
+// must runs a command that must succeed and returns its output.
 func (s *system) must(args ...string) string {
 	s.t.Helper()
 	return s.mustWith("", args...)
@@ -143,7 +143,7 @@ type process struct {
 	kill context.CancelFunc
 }
 
-// lockedBuffer is written by the process and read by the test.
+// lockedBuffer is a buffer written by the process and read by the test.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -163,7 +163,7 @@ func (b *lockedBuffer) String() string {
 
 var servesOn = regexp.MustCompile(`(?m)^(?:Serving|holdfast serves) on (https?://[^ ,\n]+).*\n`)
 
-// start starts serve or demo on a free port and waits until it says that it serves.
+// start starts serve or demo on a free port and waits until it is ready.
 func (s *system) start(args ...string) *process {
 	s.t.Helper()
 	ctx, kill := context.WithTimeout(context.Background(), patience)
@@ -199,7 +199,7 @@ func (p *process) interrupt() {
 	}
 }
 
-// ended waits for the process and expects it to have ended well.
+// ended waits for the process and expects it to have succeeded.
 func (p *process) ended() {
 	p.t.Helper()
 	if err := p.cmd.Wait(); err != nil {
@@ -207,7 +207,7 @@ func (p *process) ended() {
 	}
 }
 
-// stop interrupts the process and expects it to end well.
+// stop interrupts the process and expects it to succeed.
 func (p *process) stop() {
 	p.t.Helper()
 	p.interrupt()

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// tourFile is a document whose commands are run as they stand in it. A block of it holds commands behind "$ holdfast"
-// and what they answer; "…" on a line of its own stands for lines that are left out.
+// tourFile is a document whose commands are run. A block has commands after "$ holdfast" and their output; a line "…"
+// stands for omitted lines.
 const tourFile = "../../docs/protection.md"
 
-// tourTime is a moment that a command names, which is another at each run.
+// tourTime matches times in the output, which differ in each run.
 var tourTime = regexp.MustCompile(`(as known at|recorded|issued|at) (20[23]\d-\d\d-\d\d) \d\d:\d\d:\d\d GMT`)
 
-// TestTheDocumentedTour runs every command of the document on the demo's book and compares what it prints: a reader
-// gets these very numbers.
+// TestTheDocumentedTour runs every command of the document on the demo's book and compares the output: readers get
+// exactly these numbers.
 func TestTheDocumentedTour(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(tourFile)
@@ -54,7 +54,7 @@ func TestTheDocumentedTour(t *testing.T) {
 	}
 }
 
-// tidy takes spaces at the ends of lines away, as editors do.
+// tidy removes trailing spaces, as editors do.
 func tidy(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -63,8 +63,8 @@ func tidy(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// abridged leaves out of a text what the document leaves out: as many lines stay before and after the "…" as there
-// stand now.
+// abridged omits the same lines of a text as the document: it keeps as many lines before and after "…" as there are
+// now.
 func abridged(got, like string) string {
 	head, tail, cut := strings.Cut(like, "…\n")
 	if !cut {
@@ -78,7 +78,7 @@ func abridged(got, like string) string {
 	return strings.Join(lines[:before], "") + "…\n" + strings.Join(lines[len(lines)-1-after:], "")
 }
 
-// wordsOf splits a command line at its spaces; what stands in double quotes is one word.
+// wordsOf splits a command line at its spaces; text in double quotes is one word.
 func wordsOf(line string) (list []string) {
 	for i, part := range strings.Split(line, `"`) {
 		if i%2 == 1 {

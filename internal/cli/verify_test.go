@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// change runs statements on the database of a shell, as somebody with its password would.
+// change runs statements on the database of a shell, like someone with its password.
 func (s prompt) change(statements ...string) {
 	s.t.Helper()
 	database, err := store.Open(s.t.Context(), "sqlite:"+filepath.Join(s.folder, "holdfast.db"), time.Now)
@@ -32,7 +32,7 @@ func (s prompt) change(statements ...string) {
 	}
 }
 
-// TestVerify: it says what is wrong and where, ends with 1, and finds an end that was cut off by a head that was kept.
+// TestVerify: it reports each problem with its place, exits with 1, and detects a truncated chain by a stored head.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	s := prompt{t, t.TempDir()}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestWebhooksAtTheCommandLine tells the life of a webhook.
+// TestWebhooksAtTheCommandLine covers the life of a webhook.
 func TestWebhooksAtTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := onSQLite(t)

@@ -10,14 +10,14 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// freeText are the flags that take any text, or a name that is looked up.
+// freeText are the flags that accept any text, or a name that is looked up.
 var freeText = []string{
 	"name", "email", "display-name", "reason", "note", "reference", "url", "category", "external-id", "receipt-label",
 	"primary-mail", "descriptor", "beneficiary-id", "chargeback-mail", "quote-id", "surname", "action", "output", "refused",
 	"acquirer-reference", "processor-reference", "corrects", "merchants", "bookings", "transactions", "suppliers", "processor",
 }
 
-// TestAWrongValueOfAnyFlagEndsWith2: every flag of every command gets a value that it cannot have.
+// TestAWrongValueOfAnyFlagEndsWith2: every flag of every command gets an invalid value.
 func TestAWrongValueOfAnyFlagEndsWith2(t *testing.T) {
 	s := aShop(t)
 	t.Chdir(s.folder) // the examples name files

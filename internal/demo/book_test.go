@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// days are days on which somebody might start the demo: every season, a leap day, the ends of years.
+// days are days on which the demo might be started: every season, a leap day, the ends of years.
 var days = []civil.Day{
 	civil.Date(2026, time.March, 2), civil.Date(2026, time.July, 31), civil.Date(2026, time.December, 31),
 	civil.Date(2027, time.January, 1), civil.Date(2028, time.February, 29), civil.Date(2031, time.October, 5),
@@ -75,8 +75,8 @@ func TestTheBookKeepsTheRulesOfTravel(t *testing.T) {
 	}
 }
 
-// checkCodes checks what the issuer and the acquirer of a payment have given it. A chargeback and its reversal have the
-// acquirer reference of the payment that they are about; any other payment has its own, which is added to known.
+// checkCodes checks the issuer's and acquirer's codes of a payment. A chargeback and its reversal have the acquirer
+// reference of the payment that they are about; any other payment has its own, which is added to known.
 func checkCodes(t *testing.T, row, linked imports.ImportedPayment, known map[string]bool) {
 	t.Helper()
 	byCard := row.Payment.Method == payment.CreditCard

@@ -72,7 +72,7 @@ type maker struct {
 	actor access.Actor // on the site
 	admin people.User
 	isNew bool // the site was created by this start
-	// back is how far the program's clock is set back, loaded the number of rows of the book loaded, and rated the last day
+	// back is how far the program's clock is set back, loaded the number of book rows loaded, and rated the last day
 	// with rates.
 	back     time.Duration
 	loaded   int

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-func TestAbsentAndWrongFieldsAreToldTogether(t *testing.T) {
+func TestAbsentAndWrongFieldsAreReportedTogether(t *testing.T) {
 	var p errs.Problems
 	if p.Err() != nil {
 		t.Fatal("nothing was noted")

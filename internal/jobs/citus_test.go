@@ -31,7 +31,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestJobsOverNodes: what the jobs ask is planned by a cluster, and what they do at a site goes to the node of the site.
+// TestJobsOverNodes: a cluster can plan the queries of the jobs, and their work at a site runs on the node of the site.
 func TestJobsOverNodes(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewProcessing(t, apptest.NewWorld(t, dbtest.Engines[1].Database(t)), merchant.ModeLive)
@@ -93,7 +93,7 @@ func TestJobsOverNodes(t *testing.T) {
 	}
 }
 
-// TestOperatorsOverNodes: lists and checks over all sites, and backups, are planned by a cluster.
+// TestOperatorsOverNodes: a cluster can plan lists and checks over all sites, and backups.
 func TestOperatorsOverNodes(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.Engines[1].Database(t))

@@ -74,8 +74,8 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "judge-limits", Every: quickTick, Run: a.Limits.Recompute},
 		// The snapshot of an insolvency must exist within ten seconds after it can be made (R13).
 		{Name: "work-on-insolvencies", Every: quickTick, Talks: true, Run: a.Insolvencies.Work},
-		{Name: "complete-bookings", Every: time.Minute, Run: a.Bookings.TellCompleted},
-		{Name: "end-protection", Every: time.Minute, Run: a.Ends.Tell},
+		{Name: "complete-bookings", Every: time.Minute, Run: a.Bookings.RecordCompleted},
+		{Name: "end-protection", Every: time.Minute, Run: a.Ends.Record},
 		{Name: "place-events", Every: 30 * time.Second, Run: a.Events.PlaceAll},
 		{Name: "send-webhooks", Every: quickTick, Talks: true, Run: a.Webhooks.Send},
 		{Name: "forget-webhooks", Every: time.Hour, Run: a.Webhooks.Forget},

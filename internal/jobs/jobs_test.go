@@ -108,7 +108,7 @@ func TestAJobWhoseProcessDiedIsTakenOver(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatalf("not taken over: %v, %v", ok, err)
 		}
-		// The dead one comes back: its lease is not its own any more, and its end changes nothing.
+		// The dead process returns: it no longer has the lease, and its end changes nothing.
 		if err := w.Finish(t.Context(), dead, 0, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -140,12 +140,12 @@ func TestAPanicIsAFailedRun(t *testing.T) {
 	})
 }
 
-func TestAJobThatWaitsForOthersHoldsUpNobody(t *testing.T) {
+func TestAJobThatWaitsForOthersBlocksNoOther(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *leases.Work, c *clock) {
 		ctx, stop := context.WithCancel(t.Context())
 		var ran atomic.Int64
 		all := make(chan struct{})
-		// Each of them is under way until all are.
+		// Each of them runs until all have started.
 		meet := func(context.Context) (bool, error) {
 			if ran.Add(1) == 4 {
 				close(all)
@@ -167,8 +167,8 @@ func TestAJobThatWaitsForOthersHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// TestAFailingDatabaseFillsNoLog: all jobs fail at each look for them, and the log has one line in ten seconds, with how
-// many failures it stands for.
+// TestAFailingDatabaseFillsNoLog: all jobs fail at each check, and the log has one line per ten seconds, with the
+// number of failures.
 func TestAFailingDatabaseFillsNoLog(t *testing.T) {
 	c := &clock{}
 	c.set(time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC))

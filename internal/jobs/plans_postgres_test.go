@@ -15,7 +15,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// byIndex are statements of jobs that look up what they chose by its key, or the first of what waits, each by a part of it and the index.
+// byIndex are statements of jobs that look up rows by key, or the first waiting row, each by a part of its text and the
+// index.
 var byIndex = map[string]string{
 	"UPDATE bookings SET completed":      "bookings_pkey on bookings",
 	"UPDATE allocations SET ended":       "allocations_pkey on allocations",
@@ -24,8 +25,8 @@ var byIndex = map[string]string{
 	"MIN(a.ends_after) FROM allocations": "allocations_to_end on allocations",
 }
 
-// TestPostgreSQLLooksUpByKeys: where PostgreSQL has not counted yet, it believes that few rows are of one site or one view, and likes to
-// read them all. These statements must not read more rows where the tables have more.
+// TestPostgreSQLLooksUpByKeys: without statistics, PostgreSQL assumes that a site or view has few rows, and tends to
+// read them all. These statements must not read more rows if the tables have more.
 func TestPostgreSQLLooksUpByKeys(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.Engines[1].Database(t))
@@ -40,7 +41,8 @@ func TestPostgreSQLLooksUpByKeys(t *testing.T) {
 		}
 	})
 	dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
-		// A thousand blocks and cells for each that is there. Of the other tables it is told that they are large.
+		// A thousand blocks and cells for each existing one. The statistics of the other tables say that they are
+		// large.
 		for _, statement := range []string{
 			`INSERT INTO exposure_blocks SELECT site_id, view, block, cell + 1000 * n, counted, amount, by_end, by_start, locked, locked_end,
 				locked_start, days FROM exposure_blocks, generate_series(1, 1000) AS n`,

@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// Steps of a plan that go through all rows of a table, or of one site. An index of what waits is short.
+// Steps of a plan that scan all rows of a table, or of one site. An index of waiting rows is short.
 var (
 	everyRow  = regexp.MustCompile(`^SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?$`)
 	everySite = regexp.MustCompile(`^SEARCH (\w+) (?:EXISTS )?USING (?:COVERING )?INDEX (\w+) \(site_id=\?\)$`)
@@ -27,8 +27,8 @@ var growing = []string{
 	"limit_lines", "mails", "payments", "premium_lines", "transactions",
 }
 
-// TestJobsReadNoWholeBook: the jobs run all the time, so what they read must not grow with the book. What goes in the order of an
-// index up to a LIMIT reads no more than that, and MAX(id) is the end of one.
+// TestJobsReadNoWholeBook: the jobs run all the time, so their reads must not grow with the book. Reads in the order of
+// an index up to a LIMIT are bounded, and MAX(id) is the end of an index.
 func TestJobsReadNoWholeBook(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))

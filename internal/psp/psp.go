@@ -15,14 +15,13 @@ import (
 
 // Gateway is a card processor. The context of each call has a deadline.
 //
-// An *Error says that no money has moved and none will: the request did not reach the processor, or the processor
-// refused it. Every other failure is the outcome Unknown, without an error: money may have moved, and Find tells
-// later. A call with a reference that the processor knows already moves nothing: it returns the outcome of the first
-// call.
+// An *Error means that no money has moved and none will: the request did not reach the processor, or the processor
+// rejected it. Every other failure is the outcome Unknown, without an error: money may have moved, and Find returns the
+// outcome later. A call with a reference that the processor already knows moves nothing: it returns the outcome of the
+// first call.
 type Gateway interface {
-	// Check looks at an account before it is stored, without a request to the processor. An *Error of the kind
-	// Refused describes the problem, such as a live key on a test channel. All other calls refuse such an
-	// account, too.
+	// Check validates an account before it is stored, without a request to the processor. An *Error of the kind Refused
+	// describes the problem, such as a live key on a test channel. All other calls reject such an account too.
 	Check(a Account) error
 	// Authorize holds an amount on a card.
 	Authorize(ctx context.Context, c Charge) (Result, error)
@@ -34,14 +33,13 @@ type Gateway interface {
 	Refund(ctx context.Context, a Adjustment) (Result, error)
 	// Void releases the part of an authorisation that was not captured.
 	Void(ctx context.Context, a Adjustment) (Result, error)
-	// Find tells how the request with one of our references ended. The outcome is Absent when the processor never got
-	// it.
+	// Find returns the outcome of the request with one of our references: Absent if the processor never received it.
 	Find(ctx context.Context, q Query) (Result, error)
 	// ReadEvent checks the signature of a webhook notice and says which payment it is about. The error is an *Error
 	// of the kind Forged when the notice does not come from the processor.
 	ReadEvent(a Account, e Event) (Notice, error)
 	// Events lists what has happened at the processor since a cursor, oldest first, and returns the next cursor. One
-	// call lists a limited number. The cursor "" begins now. It finds what the webhook notices missed.
+	// call lists a limited number. The cursor "" starts now. Events finds what webhook notices have missed.
 	Events(ctx context.Context, a Account, cursor string) (notices []Notice, next string, err error)
 }
 
@@ -112,7 +110,7 @@ type Adjustment struct {
 	Currency  money.Currency
 }
 
-// Query asks how the request with a reference ended.
+// Query asks for the outcome of the request with a reference.
 type Query struct {
 	Account     Account
 	Operation   Operation
@@ -131,7 +129,7 @@ const (
 	Declined Outcome = "declined"
 	Pending  Outcome = "pending" // the shopper has to pass a challenge first
 	Unknown  Outcome = "unknown" // money may have moved or not
-	Absent   Outcome = "absent"  // only from Find: the processor never got the request, and it cannot arrive any more
+	Absent   Outcome = "absent"  // only from Find: the processor never received the request, and it can no longer arrive
 )
 
 // Decline says why money was refused.

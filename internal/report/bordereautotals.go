@@ -35,8 +35,8 @@ type totalKey struct {
 	currency money.Currency
 }
 
-// Totals adds up all rows of a bordereau, in order of kinds and currencies. Lines that are alike are added up by the database:
-// the tax on each is the same.
+// Totals adds up all rows of a bordereau, in order of kinds and currencies. The database adds up identical lines: the
+// tax on each is the same.
 func (b *Bordereaux) Totals(ctx context.Context, actor access.Actor, report Bordereau) ([]BordereauTotal, error) {
 	if err := actor.Require(access.ReadStatements); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type Bordereaux struct {
 	LinesAtOnce int // premium lines in one read
 }
 
-// BordereauQuery asks for the bordereau of a month.
+// BordereauQuery selects the bordereau of a month.
 type BordereauQuery struct {
 	Problems errs.Problems
 	Month    string    // YYYY-MM
@@ -34,8 +34,8 @@ type BordereauQuery struct {
 	Ahead    int       // how many rows are read at once; 0: as many as an export reads
 }
 
-// Bordereau is the premium bordereau of a month, as known at an instant. When it is final, the same month and instant
-// give the same rows for ever (R0).
+// Bordereau is the premium bordereau of a month, as known at an instant. Once it is final, the same month and instant
+// always give the same rows (R0).
 type Bordereau struct {
 	Period  terms.Period
 	AsOf    civil.Day // the last day of the month, or that of KnownAt where the month was not over then
@@ -113,7 +113,7 @@ func monthOf(text string) (terms.Period, error) {
 	return terms.PeriodOf(terms.PeriodMonth, day), nil
 }
 
-// rows reads the lines piece by piece, so that neither memory nor the transaction grows with the month.
+// rows reads the lines in batches, so that neither memory nor the transaction grows with the month.
 func (b *Bordereaux) rows(
 	ctx context.Context, actor access.Actor, report Bordereau, names map[int64]string, size int,
 ) iter.Seq2[BordereauRow, error] {

@@ -19,8 +19,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestABordereauStays: whatever is logged, moved, renamed or agreed later, the same month as known at the same instant
-// is the same bytes.
+// TestABordereauStays: whatever is logged, moved, renamed or agreed later, the same month and known_at give the same
+// bytes.
 func TestABordereauStays(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -74,8 +74,8 @@ func TestABordereauStays(t *testing.T) {
 	})
 }
 
-// TestLinesAreReadInPieces: more lines than one read holds come in their order, each once.
-func TestLinesAreReadInPieces(t *testing.T) {
+// TestLinesAreReadInBatches: more lines than one batch come in order, each once.
+func TestLinesAreReadInBatches(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.App.Bordereaux.LinesAtOnce = 3
@@ -222,7 +222,7 @@ func bordereau(t *testing.T, w *apptest.World, month string, known time.Time) st
 	return out.String()
 }
 
-// totalsAreThoseOfRows: the totals that the database adds up are the sums of the rows, one by one.
+// totalsAreThoseOfRows compares the totals of the database with the sums of the rows.
 func totalsAreThoseOfRows(t *testing.T, w *apptest.World, result report.Bordereau) {
 	t.Helper()
 	var wanted []report.BordereauTotal

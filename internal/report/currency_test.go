@@ -17,8 +17,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestAPolicyInAnotherCurrency: what was priced stays priced in its own currency, is not pending_rate, and every locked
-// report in the new currency converts it at spot and says so; from the cubes as from the rows.
+// TestAPolicyInAnotherCurrency: priced allocations stay priced in their own currency, are not pending_rate, and every
+// locked report in the new currency converts them at spot and says so; from cubes and from rows.
 func TestAPolicyInAnotherCurrency(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -92,8 +92,8 @@ func TestAPolicyInAnotherCurrency(t *testing.T) {
 	})
 }
 
-// TestWhatCannotBeConvertedIsNotKnown: without a rate between the two currencies the total is not known, and nothing waits
-// for a rate of its own.
+// TestWhatCannotBeConvertedIsNotKnown: without a rate between the two currencies the total is unknown, and no
+// allocation is pending.
 func TestWhatCannotBeConvertedIsNotKnown(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

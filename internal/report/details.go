@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// DetailsQuery asks for the items behind an exposure, a run-off, an ageing or a what-if. By and Across are not used.
+// DetailsQuery selects the items behind an exposure, a run-off, an ageing or a what-if. By and Across are not used.
 type DetailsQuery struct {
 	ExposureQuery
 	On    *civil.Day // a later day of the run-off; nil: the day of the report

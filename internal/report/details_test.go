@@ -18,7 +18,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestDetailsAddUp: what stands behind a report makes its rows, in both valuations, about today and about the past.
+// TestDetailsAddUp: the details of a report add up to its rows, in both valuations, for today and the past.
 func TestDetailsAddUp(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -68,7 +68,7 @@ func TestDetailsAddUp(t *testing.T) {
 	})
 }
 
-// sums are what details add up to.
+// sums are the totals of details.
 type sums struct {
 	exposure.Figures
 	exposure.Memo

@@ -16,12 +16,12 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// tell ends what is over, as the job does.
-func tell(t *testing.T, w *apptest.World) {
+// recordEnds runs the job that records the end of protection.
+func recordEnds(t *testing.T, w *apptest.World) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = w.App.Ends.Tell(t.Context()); err != nil {
+		if more, err = w.App.Ends.Record(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,8 +62,8 @@ func closedNow(t *testing.T, w *apptest.World) (n int) {
 	return n
 }
 
-// TestDetailsOfABookOfYears: a list that leaves out what is over has all that the report counts, also after trips moved, of the
-// past, and just before midnight.
+// TestDetailsOfABookOfYears: a list without closed allocations has everything that the report counts, also after trips
+// moved, for the past, and just before midnight.
 func TestDetailsOfABookOfYears(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -75,7 +75,7 @@ func TestDetailsOfABookOfYears(t *testing.T) {
 				h.Step()
 			}
 			w.Advance(75 * 24 * time.Hour)
-			tell(t, w)
+			recordEnds(t, w)
 			for range 3 {
 				h.Change()
 			}
@@ -89,8 +89,8 @@ func TestDetailsOfABookOfYears(t *testing.T) {
 	})
 }
 
-// TestDetailsKeepWhatIsStillToBePaid: the last day of dispute can come before the trip, where a scheme caps it. What is still to be
-// paid of the booking counts until the trip.
+// TestDetailsKeepWhatIsStillToBePaid: the last day of dispute can be before the trip, if a scheme caps it. The unpaid
+// amount of the booking counts until the trip.
 func TestDetailsKeepWhatIsStillToBePaid(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -99,7 +99,7 @@ func TestDetailsKeepWhatIsStillToBePaid(t *testing.T) {
 		in.CardType = "visa"
 		w.Must(in)
 		w.At("2026-06-15")
-		tell(t, w)
+		recordEnds(t, w)
 		if n := wantDetails(t, w, "before the trip", report.ExposureQuery{}); n != 1 {
 			t.Errorf("%d items are listed", n)
 		}
@@ -121,7 +121,7 @@ func TestAProcessThatIsBehind(t *testing.T) {
 	w.Must(apptest.Report(payment.Purchase, b, 1000))
 	last := details(t, w, report.DetailsQuery{})[0].Terms.LastDay
 	w.SetClock(last.End().Add(time.Second))
-	tell(t, w)
+	recordEnds(t, w)
 	if closedNow(t, w) != 1 {
 		t.Fatal("the allocation is not closed after its last day")
 	}

@@ -18,8 +18,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// EstimateQuery asks for a Model or a WhatIf. Zero values are the defaults: today, all that is known now, the
-// policy currency, all channels, the shipped bands.
+// EstimateQuery describes a Model or a WhatIf. Zero values are the defaults: today, everything known now, the policy
+// currency, all channels, the shipped bands.
 type EstimateQuery struct {
 	Problems errs.Problems
 	ledger.Moment
@@ -52,7 +52,7 @@ func (in EstimateQuery) complete(tx *store.Tx, site merchant.Site) (q exposure.R
 	return q, rates, err
 }
 
-// exposure asks for the exposure that the estimate is compared with.
+// exposure returns the query for the exposure with which the estimate is compared.
 func (in EstimateQuery) exposure() ExposureQuery {
 	return ExposureQuery{
 		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency,

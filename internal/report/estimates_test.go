@@ -106,7 +106,7 @@ func addCollateral(t *testing.T, w *apptest.World, in ledger.CollateralFields, k
 	return made
 }
 
-// held is what is held at a moment, as amounts in order of the records.
+// held returns the collateral held at a time, in order of the records.
 func held(t *testing.T, w *apptest.World, m ledger.Moment) (amounts []int64) {
 	t.Helper()
 	list, err := w.App.Collaterals.Held(t.Context(), w.Actor, m, errs.Problems{}, nil, apptest.WholeList)

@@ -112,8 +112,7 @@ func TestABookingIsTheSumOfItsParts(t *testing.T) {
 	})
 }
 
-// TestABookingIsExplainedWithTheTravelOfTheMoment: what moved since the day or the knowledge of an explanation is not in
-// it.
+// TestABookingIsExplainedWithTheTravelOfTheMoment: moves after the day or known_at of an explanation are not in it.
 func TestABookingIsExplainedWithTheTravelOfTheMoment(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -133,8 +132,8 @@ func TestABookingIsExplainedWithTheTravelOfTheMoment(t *testing.T) {
 	})
 }
 
-// TestStatementLinesAreExplained follows the third worked line of the rules: every line of every statement is made of
-// what it says, down to the last refund, of which nothing returns.
+// TestStatementLinesAreExplained follows the third worked line of the rules: every line of every statement follows from
+// its explanation, down to the last refund, which returns nothing.
 func TestStatementLinesAreExplained(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -224,7 +223,7 @@ func explainLine(t *testing.T, w *apptest.World, id int64, line string, page sto
 	return report
 }
 
-// addsUp checks each line of a statement against what it is explained with.
+// addsUp compares each line of a statement with its explanation.
 func addsUp(t *testing.T, w *apptest.World, s protection.IssuedStatement) {
 	t.Helper()
 	for _, name := range s.LineNames() {

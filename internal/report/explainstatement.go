@@ -19,7 +19,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// StatementLineQuery asks for the explanation of a line of a statement.
+// StatementLineQuery selects the line of a statement to explain.
 type StatementLineQuery struct {
 	ProtectionQuery
 	Line string // one of protection.Statement.LineNames, or the id of a premium line

@@ -20,7 +20,7 @@ import (
 type Protection struct {
 	*sites.DB
 	Rulepacks   protection.Rulepacks // the dispute windows (R5)
-	Allocations int                  // that an explanation holds, besides the ones that it shows
+	Allocations int                  // in memory for an explanation, in addition to those it shows
 }
 
 // ProtectionQuery is the moment of an explanation: now, if it is zero.

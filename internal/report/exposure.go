@@ -34,8 +34,8 @@ func NewExposure(db *sites.DB) *Exposure {
 	return &Exposure{db, cache.New[question, answered](keptReports)}
 }
 
-// ExposureQuery asks for an exposure report. Zero values are the defaults: today, all that is known now, the
-// policy currency, spot, by channel, all channels.
+// ExposureQuery describes an exposure report. Zero values are the defaults: today, everything known now, the policy
+// currency, spot, by channel, all channels.
 type ExposureQuery struct {
 	Problems errs.Problems
 	ledger.Moment
@@ -144,8 +144,8 @@ func cubesKnow(tx *store.Tx, siteID int64, q exposure.ReportQuery) (bool, error)
 	return later <= min(others, fewPacks), err
 }
 
-// needsRows says whether a report has to read every allocation. The sums that the ledger keeps are not enough if trips are
-// delivered day by day, nor for what was known before these sums told when they were recorded.
+// needsRows reports whether a report has to read every allocation. The ledger's sums are not enough if trips are
+// delivered day by day, or for a known_at before the sums had recording times.
 func needsRows(tx *store.Tx, siteID int64, q exposure.ReportQuery) (bool, error) {
 	if q.Recognition == terms.RecognitionLinear {
 		return true, nil
@@ -179,7 +179,8 @@ func sumUp(tx *store.Tx, siteID int64, q exposure.ReportQuery, sums *exposure.Ex
 		// The outstanding amount of a booking depends on all its positions, including those out of scope.
 		return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, q.Scope.Channels, sums.Add)
 	}
-	// No cube has the total of a narrow scope. Cubes have what is known now: if most of it was recorded later, they are no help.
+	// No cube has the total of a narrow scope. Cubes have the state known now: if most of it was recorded later, they
+	// do not help.
 	later, others, err := ledger.LaterPacks(tx, readingOf(tx, siteID, q))
 	if err != nil {
 		return err
@@ -203,7 +204,7 @@ func positions(tx *store.Tx, siteID int64, q exposure.ReportQuery, each func(exp
 	})
 }
 
-// histories calls each for the allocations in the scope of a report, with all that became of them.
+// histories calls each for the allocations in the scope of a report, with their history.
 func histories(tx *store.Tx, siteID int64, q exposure.ReportQuery, each func(protection.History) error) error {
 	return ledger.Histories(tx, siteID, q.AsOf, q.KnownAt, q.Scope.Channels, func(h protection.History) error {
 		if !q.Scope.History(h, q.AsOf, q.KnownAt) {

@@ -98,7 +98,7 @@ func TestAPastReportStays(t *testing.T) {
 	})
 }
 
-// TestARateThatArrivesLate prices what waited for it, by the same rule, and nothing else.
+// TestARateThatArrivesLate prices the waiting allocations, by the same rule, and nothing else.
 func TestARateThatArrivesLate(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -137,7 +137,7 @@ func TestARateThatArrivesLate(t *testing.T) {
 		if r := w.Exposure(locked); r.Total.E1 != 0 || len(r.PendingRate) != 1 {
 			t.Fatalf("what was known then: total %+v, pending %+v", r.Total, r.PendingRate)
 		}
-		// One that is nearer, but later on file, changes what is priced no more.
+		// A closer rate that is recorded later does not change prices any more.
 		w.Advance(time.Hour)
 		w.Fix("2024-06-02", map[money.Currency]string{"GBP": "0.99999"})
 		x, err := w.App.Protection.Explain(t.Context(), w.Actor, p.ID, report.ProtectionQuery{})
@@ -162,7 +162,7 @@ func TestAFixingCountsForAWeek(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotProtectedStandsApart(t *testing.T) {
+func TestUnprotectedIsSeparate(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		draft, test := w.Channel(merchant.ModeDraft, "GBP"), w.Channel(merchant.ModeTest, "GBP")
@@ -292,7 +292,7 @@ func TestInstalmentsByTheLetter(t *testing.T) {
 		c, other := w.Channel(merchant.ModeProtectionOnly, "EUR"), w.Channel(merchant.ModeProtectionOnly, "EUR")
 		for _, of := range []merchant.Channel{c, other} {
 			in := apptest.Report(payment.Purchase, w.Booking(of, 100000, "2024-12-14"), 30000)
-			in.Method = payment.BankTransfer // not protected, and yet a sign that the rest will be paid
+			in.Method = payment.BankTransfer // not protected, but it indicates that the rest will be paid
 			w.Must(in)
 		}
 		e4 := func(when string, day string, want int64) {

@@ -23,9 +23,9 @@ const (
 	keptBytes   = 256 << 10 // of one report, roughly; larger ones are computed again
 )
 
-// question is the key of a cached report about now: all that the report depends on except the clock. The version is that
-// of the site's exposure, which each request reads from the database, so it does not matter which process has changed
-// something. The settings stand as they were asked: what they stand for by default depends on the version.
+// question is the key of a cached report about now: everything that the report depends on except the clock. The version
+// is that of the site's exposure, which each request reads from the database, so it does not matter which process has
+// changed something. The settings are as requested: their defaults depend on the version.
 type question struct {
 	siteID    int64
 	version   ledger.Version
@@ -46,9 +46,9 @@ type answered struct {
 
 func (a answered) isRight(now time.Time) bool { return !now.Before(a.from) && now.Before(a.until) }
 
-// keepable says whether a query is one whose answers are kept: about now, and about the whole book or channels. What reads the
-// allocations one by one may change where no bucket does.
-func (in ExposureQuery) keepable() bool {
+// cacheable reports whether a query's report is cached: about now, and about the whole book or channels. Reports that
+// read single allocations can change without a bucket changing.
+func (in ExposureQuery) cacheable() bool {
 	return in.Problems.Err() == nil && in.KnownAt.IsZero() && !in.Scope.Narrow()
 }
 
@@ -127,14 +127,14 @@ func answer[T any, R interface {
 // version reads the version of the site's exposure. keeps: the answer to the query may be kept under it. It may not where the
 // clock was moved since the caller's was read.
 func (in ExposureQuery) version(tx *store.Tx, siteID int64) (v ledger.Version, keeps bool) {
-	if !in.keepable() {
+	if !in.cacheable() {
 		return v, false
 	}
 	v, err := ledger.VersionOf(tx, siteID) // if there is no such site, the report says so
 	return v, err == nil && v.ClockAhead == tx.Clock.Ahead.Microseconds()
 }
 
-// keep keeps a report that was computed under a version. of tells about it.
+// keep caches a report that was computed under a version. of describes it.
 func (e *Exposure) keep(tx *store.Tx, v ledger.Version, kind string, in ExposureQuery, report any, of keptReport) error {
 	if of.asked().Recognition == terms.RecognitionLinear || of.weight() > keptBytes {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// keptReports asks for every kind of report that a process keeps, each with several settings.
+// keptReports requests every kind of cached report, each with several settings.
 func keptReports(e *report.Exposure, w *apptest.World, channels []int64) (map[string]any, error) {
 	ctx := context.Background()
 	found := map[string]any{}
@@ -117,8 +117,8 @@ func keptSteps(t *testing.T, w *apptest.World, h *apptest.History) []struct {
 	}
 }
 
-// TestKeptReportsAreRight: whatever changes, in whichever process, the next report is the one that a process makes which keeps
-// nothing.
+// TestKeptReportsAreRight: whatever changes, in any process, the next report equals the one of a process without a
+// cache.
 func TestKeptReportsAreRight(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -163,7 +163,7 @@ func TestKeptReportsAreRight(t *testing.T) {
 	})
 }
 
-// TestAKeptReportAsksOnce: while nothing changes, a report takes one statement, and says that it is about now.
+// TestAKeptReportAsksOnce: while nothing changes, a report takes one statement, and has the current known_at.
 func TestAKeptReportAsksOnce(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -188,7 +188,7 @@ func TestAKeptReportAsksOnce(t *testing.T) {
 	})
 }
 
-// TestAFoldAndAsManyPayments: as many deltas as were folded have come again, between two reports.
+// TestAFoldAndAsManyPayments: between two reports, as many new deltas arrive as were folded.
 func TestAFoldAndAsManyPayments(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -14,8 +14,9 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestNoKeptReportIsOlderThanAKnownWrite: while payments are logged and folded, several ask for reports that are kept. Each report
-// has at least the payments that were logged before it was asked for, and its amounts are those of its payments.
+// TestNoKeptReportIsOlderThanAKnownWrite: while payments are logged and folded, cached reports are requested
+// concurrently. Each report has at least the payments that were logged before the request, and its amounts match its
+// payments.
 func TestNoKeptReportIsOlderThanAKnownWrite(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -16,14 +16,14 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// behind are the figures of a row of a model, added up from what stands behind it.
+// behind are the figures of a row of a model, added up from its details.
 type behind struct {
 	estimate *big.Rat
 	e1       int64
 }
 
-// TestModelDetailsAddUp: what stands behind a model makes its estimates and its E1, today and as known in the past, page by
-// page and all at once.
+// TestModelDetailsAddUp: the details of a model add up to its estimates and its E1, today and as known in the past, by
+// page and all together.
 func TestModelDetailsAddUp(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -18,7 +18,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// aCopy is a copy of a world's database as it is now, which gets nothing more.
+// aCopy is a copy of a world's current database that is not updated.
 func aCopy(t *testing.T, w *apptest.World) *store.DB {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "copy.db")
@@ -33,16 +33,16 @@ func aCopy(t *testing.T, w *apptest.World) *store.DB {
 	return dbtest.Open(t, "sqlite:"+path, w.Now)
 }
 
-// TestACopyThatGoesOnTellsNoMoreThanItSays: what the copy got after somebody looked how far behind it is stays out of a report,
-// unless it is all that the database itself has.
-func TestACopyThatGoesOnTellsNoMoreThanItSays(t *testing.T) {
+// TestAReplicaShowsNoMoreThanItsKnownAt: rows that the replica received after its lag was measured are left out of a
+// report, unless it has everything that the primary has.
+func TestAReplicaShowsNoMoreThanItsKnownAt(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Actor.UserID = 1 // the program itself does not read the copy
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 70000, "2024-09-14")
 		w.Must(apptest.Report(payment.Purchase, b, 20000))
 		w.Advance(time.Minute)
-		// The same database once more is a copy that has caught up since somebody looked.
+		// The same database acts as a replica that has caught up since its lag was measured.
 		w.App.DB.Store.Follow(store.Replica{Copy: dbtest.Open(t, w.URL, w.Now), Behind: func(context.Context) (time.Duration, error) {
 			return 5 * time.Second, nil
 		}})
@@ -66,8 +66,8 @@ func TestACopyThatGoesOnTellsNoMoreThanItSays(t *testing.T) {
 	})
 }
 
-// TestReportsFromACopySayWhatTheyKnow: a report from a copy that is behind says up to when it knows all, can be asked again with
-// that, and keeps nobody from the newest figures.
+// TestReportsFromACopySayWhatTheyKnow: a report from a lagging replica has the known_at up to which it is complete, can
+// be repeated with it, and does not hide newer figures from others.
 func TestReportsFromACopySayWhatTheyKnow(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
@@ -89,11 +89,11 @@ func TestReportsFromACopySayWhatTheyKnow(t *testing.T) {
 		}
 	}
 	ask("the copy has all", report.ExposureQuery{}, 20000, w.Now(), 1)
-	ask("and was asked", report.ExposureQuery{}, 20000, w.Now(), 1) // it is kept
+	ask("and was asked", report.ExposureQuery{}, 20000, w.Now(), 1) // it is cached
 	w.Advance(20 * time.Second)
 	w.Must(apptest.Report(payment.Purchase, b, 30000))
 	w.Advance(20 * time.Second)
-	// What is kept of now stays while reports come from the copy.
+	// The cache of current reports stays while reports come from the replica.
 	w.RunOff(report.ExposureQuery{})
 	ask("the copy is behind", report.ExposureQuery{}, 20000, copied, 2)
 	ran := dbtest.Statements(w.App.DB.Store, func() { w.RunOff(report.ExposureQuery{}) })

@@ -86,8 +86,8 @@ func (e *Exposure) RunOff(ctx context.Context, actor access.Actor, in ExposureQu
 	return answer(ctx, e, actor, "run-off", in, runOffFromCubes, runOffOf)
 }
 
-// runOffFromCubes says whether the cubes are enough for a run-off: of today or later. For one of the past, all that has
-// happened since is taken out.
+// runOffFromCubes reports whether the cubes are enough for a run-off: for today or later. For one of the past,
+// everything since is taken out.
 func runOffFromCubes(tx *store.Tx, siteID int64, q exposure.ReportQuery) (bool, error) {
 	if q.Scope.Narrow() || q.AsOf < civil.DayOf(tx.Now) || earlier(tx, q) {
 		return false, nil
@@ -112,8 +112,8 @@ func runOffOf(tx *store.Tx, site merchant.Site, q exposure.ReportQuery) (report 
 	return report, err
 }
 
-// Ageing computes how much of the exposure is delivered how soon (R8). The report may be shared with other callers: nobody may
-// change it.
+// Ageing computes how much of the exposure is delivered how soon (R8). The report may be shared with other callers, so
+// it must not be changed.
 func (e *Exposure) Ageing(ctx context.Context, actor access.Actor, in ExposureQuery) (AgeingReport, error) {
 	noCube := func(*store.Tx, int64, exposure.ReportQuery) (bool, error) { return false, nil }
 	return answer(ctx, e, actor, "ageing", in, noCube, ageingOf)
@@ -158,8 +158,8 @@ func (e *Exposure) Movement(ctx context.Context, actor access.Actor, in Movement
 	})
 }
 
-// addMovement adds up what was held on the first day and time alone has changed, from the buckets, and the allocations to
-// which something else happened since. Only a report that needs rows reads every allocation.
+// addMovement adds up the changes due to time alone since the first day, from the buckets, and the allocations that
+// have changed otherwise since. Only a report that needs rows reads every allocation.
 func addMovement(tx *store.Tx, siteID int64, q exposure.MovementQuery, movement *exposure.Movement) error {
 	rows, err := needsRows(tx, siteID, q.ReportQuery)
 	switch {

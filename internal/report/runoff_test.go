@@ -105,7 +105,8 @@ func TestAMovement(t *testing.T) {
 	})
 }
 
-// TestReportsOfThePastStay: whatever is logged, renamed, moved or fixed since, the same pair gives the same report.
+// TestReportsOfThePastStay: whatever is logged, renamed, moved or fixed since, the same as_of and known_at give the
+// same report.
 func TestReportsOfThePastStay(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -152,7 +153,7 @@ func TestReportsOfThePastStay(t *testing.T) {
 	})
 }
 
-// TestRunOffsFromTheCube are those from the rows, whatever happened and however much is folded.
+// TestRunOffsFromTheCube equal those from the rows, after any history and any fold.
 func TestRunOffsFromTheCube(t *testing.T) {
 	t.Parallel()
 	var sums atomic.Int64 // of what is at risk at the beginning of the run-offs
@@ -203,7 +204,7 @@ func TestRunOffsFromTheCube(t *testing.T) {
 	}
 }
 
-// TestWhatWaitsForARateIsApart in all three, and comes in when the rate does.
+// TestWhatWaitsForARateIsApart in all three, and is included once the rate arrives.
 func TestWhatWaitsForARateIsApart(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -276,8 +277,8 @@ func aLife(t *testing.T, w *apptest.World) {
 	w.Advance(time.Minute)
 }
 
-// fromRows lets fn read reports of the past from the allocations themselves, as if the buckets did not tell when their
-// changes were recorded. What is known now is read from the buckets as ever.
+// fromRows makes fn read reports of the past from the allocations, as if the buckets had no recording times. Current
+// reports still use the buckets.
 func fromRows(t *testing.T, w *apptest.World, fn func()) {
 	t.Helper()
 	since := func(instant int64) {

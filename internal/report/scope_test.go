@@ -19,7 +19,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestAScopeThatDoesNotExist is an error of every report and list, and never an empty answer.
+// TestAScopeThatDoesNotExist: an unknown scope is an error of every report and list, never an empty result.
 func TestAScopeThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
@@ -73,7 +73,7 @@ func TestAScopeThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// TestScopesAddUp: the parts of the book by any of its attributes make the whole, in every report.
+// TestScopesAddUp: the parts of the book by any attribute add up to the whole, in every report.
 func TestScopesAddUp(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

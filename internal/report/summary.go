@@ -11,9 +11,9 @@ import (
 	"holdfast/internal/domain/protection"
 )
 
-// Summarize says in words what became of allocations that were explained at a moment: what was paid and returned, what
-// is at risk and until when, and what they are worth. Amounts are in major units. Each base currency gets its own
-// sentences, because their amounts cannot be added up.
+// Summarize summarizes explained allocations in words: what was paid and returned, what is at risk and until when, and
+// what they are worth. Amounts are in major units. Each base currency gets its own sentences, because their amounts
+// cannot be added up.
 func Summarize(list []protection.Explained, m protection.Moment) string {
 	s := newSummary(m)
 	for _, x := range list {
@@ -88,7 +88,7 @@ type currencySum struct {
 	unprotected       int64      // what remains of it
 	unprotectedClosed dayAmount  // unprotected, by the end of a dispute window that has closed
 	reason            string     // why it is not protected; "" when there are several reasons
-	travel            dayAmount  // what is at risk after the trip, by its last day
+	travel            dayAmount  // the amount at risk after the trip, by its last day
 	values            []valueSum // by policy currency
 }
 
@@ -177,7 +177,7 @@ func (c *currencySum) addValue(x protection.Explained) {
 
 func (c *currencySum) money(minor int64) string { return money.FormatSigned(minor, c.currency) }
 
-// text begins with what is at risk. What the payments are worth follows.
+// text starts with the amount at risk. The value of the payments follows.
 func (c *currencySum) text() string {
 	texts := []string{c.riskText()}
 	if c.twice > 0 {

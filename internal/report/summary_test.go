@@ -14,7 +14,7 @@ import (
 // today is the day of the summaries.
 var today = civil.Date(2026, time.November, 27)
 
-// paid is an allocation of €1,066.80 at the end of today: protected, with a trip in 2027. change makes another of it.
+// paid is an allocation of €1,066.80 at the end of today: protected, with a trip in 2027. change modifies it.
 func paid(change ...func(*protection.Explained)) protection.Explained {
 	x := protection.Explained{
 		Allocation: protection.Allocation{

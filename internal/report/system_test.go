@@ -14,8 +14,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestHowTheDeploymentStands: what waits over all sites, the database, the last rates, and clocks that were moved.
-func TestHowTheDeploymentStands(t *testing.T) {
+// TestStatusOfTheDeployment: pending work of all sites, the database, the last rates, and moved clocks.
+func TestStatusOfTheDeployment(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(merchant.ModeProtectionOnly, "PLN")

@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// VintageQuery asks for the outcomes of a channel's payments.
+// VintageQuery selects the outcomes of a channel's payments.
 type VintageQuery struct {
 	Problems errs.Problems
 	ledger.Moment
@@ -31,8 +31,8 @@ type VintageReport struct {
 	Totals  []estimate.Vintage
 }
 
-// Vintages tells for each month of payment of a channel how much was refunded and charged back, and how much of the premium is
-// earned (R10). It reads all payments of the channel.
+// Vintages computes for each payment month of a channel how much was refunded and charged back, and how much of the
+// premium is earned (R10). It reads all payments of the channel.
 func (e *Exposure) Vintages(ctx context.Context, actor access.Actor, in VintageQuery) (VintageReport, error) {
 	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (report VintageReport, err error) {
 		p := in.Problems.Clone()

@@ -26,7 +26,7 @@ func vintages(t *testing.T, w *apptest.World, channel int64, m ledger.Moment) re
 	return r
 }
 
-// TestPremiumIsEarnedDayByDay: from the payment to the last day of dispute, and at once when all was given back.
+// TestPremiumIsEarnedDayByDay: from the payment to the last day of dispute, and immediately after a full refund.
 func TestPremiumIsEarnedDayByDay(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -67,8 +67,8 @@ func TestPremiumIsEarnedDayByDay(t *testing.T) {
 	})
 }
 
-// TestVintagesOfAnyHistory: the premium is that of the ledger, never more is earned than was booked, and no day takes earned
-// premium away, as long as the booking stays as it is.
+// TestVintagesOfAnyHistory: the premium is that of the ledger, the earned part never exceeds the booked premium, and
+// never falls unless the booking changes.
 func TestVintagesOfAnyHistory(t *testing.T) {
 	t.Parallel()
 	for seed := range apptest.Histories(t, 4) {

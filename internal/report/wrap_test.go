@@ -37,7 +37,7 @@ func TestSumsNeverWrap(t *testing.T) {
 		past.Moment = ledger.Moment{KnownAt: known}
 		spot := report.ExposureQuery{Valuation: exposure.Spot, Currency: rupiah}
 		ctx := t.Context()
-		for more := true; more; { // the cubes contain the sum, too
+		for more := true; more; { // the cubes also contain the sum
 			var err error
 			if more, err = w.App.Buckets.Fold(ctx); err != nil {
 				t.Fatal(err)

@@ -14,7 +14,7 @@ func NotFoundAs(kind errs.Kind, err error, format string, args ...any) error {
 	return err
 }
 
-// ExecOne runs a statement that has to change a row, and returns ErrNotFound where it changed none.
+// ExecOne runs a statement that must change a row, and returns ErrNotFound if it changed none.
 func ExecOne(tx *Tx, query string, args ...any) error {
 	n, err := tx.Exec(query, args...)
 	if err == nil && n == 0 {

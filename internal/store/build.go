@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/store/sqlite"
 )
 
-// ErrNotEmpty: where a database is to be made, there is one already, or something else.
+// ErrNotEmpty means that there already is a database, or something else, where one should be created.
 var ErrNotEmpty = sqlite.ErrNotEmpty
 
 // Content is what Build puts into a new database.

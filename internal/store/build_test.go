@@ -16,7 +16,7 @@ import (
 const newSite = `INSERT INTO sites (id, path, name, sandbox, permitted_urls, version, created_at, modified_at)
 	VALUES (7, 'demo', 'Demo', FALSE, '[]', 1, 0, 0)`
 
-// TestAnOlderBookIsBuiltAndMigrated: its rows go into the schema of its time, and come out of that of today.
+// TestAnOlderBookIsBuiltAndMigrated: its rows are loaded into the earlier schema and read from the current one.
 func TestAnOlderBookIsBuiltAndMigrated(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]func(t *testing.T) string{
@@ -67,7 +67,7 @@ func TestAnOlderBookIsBuiltAndMigrated(t *testing.T) {
 	}
 }
 
-// TestBothEnginesDescribeTheSameTables: a backup of one fits the other.
+// TestBothEnginesDescribeTheSameTables: a backup of one can be restored on the other.
 func TestBothEnginesDescribeTheSameTables(t *testing.T) {
 	t.Parallel()
 	var first []catalog.Table
@@ -100,7 +100,8 @@ func TestBothEnginesDescribeTheSameTables(t *testing.T) {
 	})
 }
 
-// TestListsHaveFewTexts: a list of values finds what it names, and lists of many lengths share their texts, because each text is parsed once.
+// TestListsHaveFewTexts: a list of values finds its rows, and lists of many lengths share few statements, because each
+// statement is parsed once.
 func TestListsHaveFewTexts(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {

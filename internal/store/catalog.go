@@ -70,8 +70,8 @@ func (c Catalog) Tables() ([]catalog.Table, error) {
 	return catalog.InOrder(byName, order, parents)
 }
 
-// Own returns the tables that the migrations of the database have created, in the order of Tables, and the names of all others: tables and
-// columns that someone else has added, such as notes and sites.colour.
+// Own returns the tables that the migrations of the database have created, in the order of Tables, and the names of all
+// others: tables and columns added by someone else, such as notes and sites.colour.
 func (c Catalog) Own() (own []catalog.Table, others []string, err error) {
 	schema, err := c.Schema()
 	if err != nil {
@@ -109,7 +109,7 @@ func (c Catalog) LastID(table string) (int64, error) {
 	return c.Whole(catalog.Table{Name: table, Counter: "id"}).Counted()
 }
 
-// Whole is a table with all its rows, whatever they are: what backups, restored databases and checks go through.
+// Whole is a table with all its rows, for backups, restores and checks.
 type Whole struct {
 	catalog.Table
 	tx *Tx
@@ -118,12 +118,12 @@ type Whole struct {
 // Whole is all of a table.
 func (c Catalog) Whole(t catalog.Table) Whole { return Whole{t, c.tx} }
 
-// Each calls row for all rows of the table, ordered by its key, with the values in the order of its columns: int64, string,
-// bool, []byte or nil. The slice is used again for the next row.
+// Each calls row for all rows of the table, ordered by its key, with the values in the order of its columns: int64,
+// string, bool, []byte or nil. The slice is reused for the next row.
 func (t Whole) Each(row func(values []any) error) error {
 	var key []string
 	for _, name := range t.Key {
-		// Text is ordered by its bytes, whatever language the database sorts by.
+		// Text is ordered by its bytes, whatever the collation of the database.
 		if i := slices.IndexFunc(t.Columns, func(c catalog.Column) bool { return c.Name == name }); t.Columns[i].Kind == catalog.Text {
 			name += t.tx.db.engine.byBytes
 		}

@@ -318,7 +318,7 @@ func proxied(t *testing.T) (db *store.DB, proxies []*pgtest.Proxy) {
 	return db, proxies
 }
 
-// sitesByPort makes sites until each worker has one, and returns one of each, by the port of its server.
+// sitesByPort creates sites until each worker has one, and returns one of each, by the port of its server.
 func sitesByPort(t *testing.T, db *store.DB) map[int]int64 {
 	t.Helper()
 	found := map[int]int64{}

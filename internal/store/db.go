@@ -41,7 +41,7 @@ const writeLifetime = 5 * time.Second
 // FinalAfter is the time after which a write is surely over. All rows that were recorded longer ago can be seen (R0).
 const FinalAfter = 2 * writeLifetime
 
-// readLifetime bounds a Read: nobody waits longer for a database that does not respond.
+// readLifetime is the timeout of a Read, also if the database does not respond.
 const readLifetime = 5 * time.Second
 
 // DB is one open database.
@@ -62,7 +62,7 @@ type DB struct {
 
 	Listeners // hear of what this process stores: see Tx.NotifySite
 
-	trouble trouble // what stands in the way of writes
+	trouble trouble // why writes are not possible
 	work    work
 }
 
@@ -202,8 +202,8 @@ func (db *DB) Watch(see func(query string, args []any)) {
 }
 
 // Write runs fn in a transaction and returns when its changes are durable. site is the one whose rows fn writes. fn may
-// run more than once. An error of fn undoes all changes and is returned. A write is over after five seconds, whatever
-// happens to it. A fault of the kind Unavailable says that nothing is stored, unless its reason is OutcomeUnknown.
+// run more than once. An error of fn undoes all changes and is returned. A write ends after at most five seconds, in
+// every case. A fault of the kind Unavailable means that nothing is stored, unless its reason is OutcomeUnknown.
 func (db *DB) Write(ctx context.Context, site int64, fn func(tx *Tx) error) error {
 	return db.writeAs(ctx, site, false, fn)
 }

@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/store/sqlite"
 )
 
-// MigrateWith brings the schema to that of other migrations.
+// MigrateWith runs other migrations.
 func (db *DB) MigrateWith(ctx context.Context, files fs.FS) error {
 	list, err := readMigrations(files)
 	if err != nil {
@@ -42,13 +42,13 @@ func WithMigration(name, text string) (fs.FS, error) {
 // SetLog changes the bounds of SQLite's log. Call it before the first write.
 func (db *DB) SetLog(b sqlite.Bounds) { db.log.Bounds = b }
 
-// LimitPages makes the file of a SQLite database as full as a disk would be with so many pages.
+// LimitPages limits the pages of a SQLite database, like a full disk.
 func (db *DB) LimitPages(ctx context.Context, pages int64) error {
 	_, err := db.write.ExecContext(ctx, "PRAGMA max_page_count = "+strconv.FormatInt(pages, 10))
 	return err
 }
 
-// AwaitQueued returns when so many writes wait for their turn.
+// AwaitQueued returns when this many writes are queued.
 func (db *DB) AwaitQueued(calls int) {
 	for db.Queued() < calls {
 		runtime.Gosched()
@@ -58,13 +58,13 @@ func (db *DB) AwaitQueued(calls int) {
 // LongReads is how many long reads run or wait.
 func (db *DB) LongReads() int64 { return db.long.limiter.Taken() }
 
-// Queued is how many writes wait for their turn.
+// Queued is the number of queued writes.
 func (db *DB) Queued() int { return len(db.writer.(*groupCommit).calls) }
 
-// Table adds a table of a test behind all others.
+// Table adds a test table after all others.
 func Table(name string) { tables = append(tables, name) }
 
-// Tables are those in whose order rows are written.
+// Tables are the tables in the order in which rows are written.
 func Tables() []string { return slices.Clone(tables) }
 
 // Counted reports whether the ids of a table are allocated.

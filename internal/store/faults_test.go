@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/testkit/pgtest"
 )
 
-// put writes one row, which stands for any change.
+// put writes one row, as an example of any change.
 func put(name string) func(tx *store.Tx) error {
 	return func(tx *store.Tx) error {
 		_, err := tx.Exec(`INSERT INTO jobs (name, due_at, leased_until, attempts, last_error) VALUES ($1, 0, 0, 0, '')`, name)
@@ -34,7 +34,7 @@ func stored(t *testing.T, db *store.DB, name string) (there bool) {
 	return there
 }
 
-// wantOutage fails unless the error is a fault that a client may answer by asking again.
+// wantOutage fails unless the error is a fault after which a client may retry.
 func wantOutage(t *testing.T, err error, reason, what string) {
 	t.Helper()
 	f, ok := errors.AsType[*errs.Error](err)
@@ -43,7 +43,7 @@ func wantOutage(t *testing.T, err error, reason, what string) {
 	}
 }
 
-// throughProxy opens a database of PostgreSQL behind a proxy, and directly.
+// throughProxy opens a PostgreSQL database behind a proxy, and directly.
 func throughProxy(t *testing.T) (p *pgtest.Proxy, store, direct *store.DB, url string) {
 	t.Helper()
 	url = dbtest.Engines[1].Database(t)
@@ -51,8 +51,8 @@ func throughProxy(t *testing.T) (p *pgtest.Proxy, store, direct *store.DB, url s
 	return p, dbtest.Open(t, p.URL, dbtest.AtStart), dbtest.Open(t, url, dbtest.AtStart), url
 }
 
-// TestLostConnectionsAreReplaced: after a restart of the server all connections are useless. Nothing was stored by what
-// they carried, so it runs again, and nobody notices.
+// TestLostConnectionsAreReplaced: after a restart of the server all connections are useless. Their transactions stored
+// nothing, so they run again unnoticed.
 func TestLostConnectionsAreReplaced(t *testing.T) {
 	t.Parallel()
 	p, db, direct, _ := throughProxy(t)
@@ -122,9 +122,8 @@ func TestALostNode(t *testing.T) {
 	}
 }
 
-// TestACommitThatNobodyAnswersIsSaidToBeUnknown: whether it was done or not, the answer is the same, and it does not run
-// again.
-func TestACommitThatNobodyAnswersIsSaidToBeUnknown(t *testing.T) {
+// TestACommitWithoutAResponseIsUnknown: whether it succeeded or not, the error is the same, and it does not run again.
+func TestACommitWithoutAResponseIsUnknown(t *testing.T) {
 	t.Parallel()
 	p, db, direct, _ := throughProxy(t)
 	for name, fate := range map[string]pgtest.Commit{"done": pgtest.Unanswered, "not done": pgtest.Lost} {
@@ -142,7 +141,7 @@ func TestACommitThatNobodyAnswersIsSaidToBeUnknown(t *testing.T) {
 	}
 }
 
-// TestAServerThatTakesNoWrites is one after a fail-over: the program is connected to what was the primary before.
+// TestAServerThatTakesNoWrites: after a failover, the program is connected to the former primary.
 func TestAServerThatTakesNoWrites(t *testing.T) {
 	t.Parallel()
 	p, db, direct, url := throughProxy(t)
@@ -165,11 +164,11 @@ func TestAServerThatTakesNoWrites(t *testing.T) {
 		t.Error("it is stored")
 	}
 	set("off")
-	p.Cut() // what a fail-over does to connections that still go to the old server
+	p.Cut() // like a failover to connections that still go to the old server
 	dbtest.Write(t, db, put("taken"))
 }
 
-// TestAFrozenServerIsNotWaitedFor: whoever gives up gets an answer, and the next one finds a connection that works.
+// TestAFrozenServerIsNotWaitedFor: after a timeout the caller gets an error, and the next one a working connection.
 func TestAFrozenServerIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	p, db, _, _ := throughProxy(t)
@@ -184,7 +183,7 @@ func TestAFrozenServerIsNotWaitedFor(t *testing.T) {
 	dbtest.Write(t, db, put("after"))
 }
 
-// TestAnIdleTransactionEnds: the locks of a program whose machine has gone are free again in the life of a write.
+// TestAnIdleTransactionEnds: the locks of a program whose machine is lost are released within the lifetime of a write.
 func TestAnIdleTransactionEnds(t *testing.T) {
 	t.Parallel()
 	url := dbtest.Engines[1].Database(t)
@@ -206,7 +205,7 @@ func TestAnIdleTransactionEnds(t *testing.T) {
 				return err
 			}
 			p.Freeze()
-			p.Refuse() // no message leaves the machine, no cancellation either
+			p.Refuse() // no message leaves the machine, not even a cancellation
 			close(holds)
 			<-ctx.Done()
 			return ctx.Err()
@@ -216,12 +215,13 @@ func TestAnIdleTransactionEnds(t *testing.T) {
 	dbtest.Write(t, db, put("one")) // waits for the other's row
 	cancel()
 	if err := <-done; err == nil {
-		t.Error("the one whose machine has gone was told that it is stored")
+		t.Error("the writer whose machine is lost got an acknowledgement")
 	}
 }
 
-// TestBehindAPoolerWritesBringTheirBounds: a connection there is another one after each transaction, so it keeps no setting.
-func TestBehindAPoolerWritesBringTheirBounds(t *testing.T) {
+// TestBehindAPoolerWritesSetTheirTimeouts: behind a pooler each transaction may use another connection, so settings of
+// a session are lost.
+func TestBehindAPoolerWritesSetTheirTimeouts(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, with(dbtest.Engines[1].Database(t), "default_query_exec_mode=cache_describe"), dbtest.AtStart)
 	bound := func(tx *store.Tx) (timeout string, err error) {
@@ -241,7 +241,7 @@ func TestBehindAPoolerWritesBringTheirBounds(t *testing.T) {
 		}
 		return nil
 	})
-	// What PostgreSQL says where a pooler has mixed connections up.
+	// PostgreSQL's errors if a pooler has mixed up connections.
 	err := db.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		_, err := tx.Exec("EXECUTE prepared_elsewhere")
 		return err
@@ -259,7 +259,7 @@ func with(url, parameter string) string {
 	return url + "?" + parameter
 }
 
-// TestAFullDiskRefusesWrites: each write says so, readiness too, and once there is room all goes on.
+// TestAFullDiskRefusesWrites: writes and readiness report it, and once there is space everything continues.
 func TestAFullDiskRefusesWrites(t *testing.T) {
 	t.Parallel()
 	now := dbtest.Start
@@ -287,8 +287,8 @@ func TestAFullDiskRefusesWrites(t *testing.T) {
 	}
 }
 
-// TestAFailedCommitEndsWrites: what the disk did not store may be lost without another error, so nothing more is acknowledged until a
-// restart, however well the disk works again. Reads go on.
+// TestAFailedCommitEndsWrites: pages that the disk did not store may be lost without another error, so nothing more is
+// acknowledged until a restart, even if the disk works again. Reads continue.
 func TestAFailedCommitEndsWrites(t *testing.T) {
 	url := dbtest.SQLite(t)
 	db := dbtest.Open(t, url, dbtest.AtStart)
@@ -326,8 +326,9 @@ func TestAFailedCommitEndsWrites(t *testing.T) {
 	}
 }
 
-// TestNothingIsAcknowledgedIntoAFileThatHasGone: a deleted file lives on for those who have it open, and ends with them.
-func TestNothingIsAcknowledgedIntoAFileThatHasGone(t *testing.T) {
+// TestNothingIsAcknowledgedIntoADeletedFile: a deleted file lives on for processes that have it open, and ends with
+// them.
+func TestNothingIsAcknowledgedIntoADeletedFile(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(path string) error{
 		"deleted":            os.Remove,
@@ -355,9 +356,9 @@ func TestNothingIsAcknowledgedIntoAFileThatHasGone(t *testing.T) {
 	}
 }
 
-// TestReadsSoonNoticeThatTheFileHasGone: reads share a look at the files for a millisecond, and no longer. When a write has
-// noticed, no read goes on.
-func TestReadsSoonNoticeThatTheFileHasGone(t *testing.T) {
+// TestReadsSoonNoticeADeletedFile: reads share a check of the files for a millisecond at most. Once a write has
+// noticed, reads fail too.
+func TestReadsSoonNoticeADeletedFile(t *testing.T) {
 	t.Parallel()
 	for name, writes := range map[string]bool{"after a millisecond": false, "after a write": true} {
 		t.Run(name, func(t *testing.T) {
@@ -398,8 +399,8 @@ func replaceByCopy(path string) error {
 	return errors.Join(os.WriteFile(path+".new", whole, 0o600), os.Rename(path+".new", path))
 }
 
-// TestARefusalFallsWithTheCommit: what was refused because of another write of the same commit is not refused when that
-// commit fails.
+// TestARefusalFallsWithTheCommit: a rejection because of another write of the same commit does not count if that commit
+// fails.
 func TestARefusalFallsWithTheCommit(t *testing.T) {
 	t.Parallel()
 	url := dbtest.SQLite(t)
@@ -430,8 +431,8 @@ func TestARefusalFallsWithTheCommit(t *testing.T) {
 	all.Wait()
 }
 
-// TestWhoGivesUpBeforeItsTurnIsAnsweredAtOnce: a writer that is held up does not hold the callers.
-func TestWhoGivesUpBeforeItsTurnIsAnsweredAtOnce(t *testing.T) {
+// TestACallerThatGivesUpReturnsAtOnce: a blocked writer does not block callers that give up.
+func TestACallerThatGivesUpReturnsAtOnce(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	var all sync.WaitGroup
@@ -459,9 +460,9 @@ func TestWhoGivesUpBeforeItsTurnIsAnsweredAtOnce(t *testing.T) {
 	}
 }
 
-// TestNoEmptyDatabaseWhereOneHasGone: a program that starts again after its file was deleted makes none, unless it is
-// told to.
-func TestNoEmptyDatabaseWhereOneHasGone(t *testing.T) {
+// TestNoEmptyDatabaseAfterADeletedOne: a program that restarts after its file was deleted creates no new one, unless
+// requested.
+func TestNoEmptyDatabaseAfterADeletedOne(t *testing.T) {
 	t.Parallel()
 	url := dbtest.SQLite(t)
 	path := strings.TrimPrefix(url, "sqlite:")
@@ -498,7 +499,7 @@ func TestNoEmptyDatabaseWhereOneHasGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := open(store.OpenExisting); !errors.Is(err, store.ErrNoDatabase) {
-			t.Errorf("%s: told to begin anew, opening what exists says %v", what, err)
+			t.Errorf("%s: asked to start afresh, opening an existing file returns %v", what, err)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func (g *groupCommit) hand(call *writeCall) error {
 	}
 }
 
-// close stops taking calls, and waits for those that wait.
+// close accepts no more calls, and waits until the queue is empty.
 func (g *groupCommit) close() {
 	g.mu.Lock()
 	if !g.closed {
@@ -183,14 +183,14 @@ func (g *groupCommit) group(first *writeCall) {
 	}
 	err = g.db.commit(ctx, sqlTx)
 	for _, call := range ran {
-		if err != nil { // also for those that were refused: perhaps because of others, which are not stored now
+		if err != nil { // also for those that failed: perhaps because of others, which are not stored now
 			call.err = err
 		}
 		call.answer <- call.err
 	}
 }
 
-// runCall runs one call of a group. lost: the transaction has to be rolled back, with all that ran in it.
+// runCall runs one call of a group. lost reports whether the transaction must be rolled back, with every call in it.
 func (g *groupCommit) runCall(ctx context.Context, sqlTx transaction, call *writeCall, first bool) (lost bool) {
 	if call.err = call.ctx.Err(); call.err != nil {
 		return false
@@ -219,7 +219,7 @@ func (g *groupCommit) runCall(ctx context.Context, sqlTx transaction, call *writ
 	return false
 }
 
-// repeat runs calls again, each in a transaction of its own, after another call has broken the one that they shared.
+// repeat runs calls again, each in a separate transaction, after another call has broken the one that they shared.
 func (g *groupCommit) repeat(calls []*writeCall) {
 	for _, call := range calls {
 		if err := call.ctx.Err(); err != nil {
@@ -296,8 +296,8 @@ func (db *DB) GiveWay(ctx context.Context) error {
 	return db.turn.Wait(ctx)
 }
 
-// Others reports whether another write waits for the one that runs, in this process or in another one over the same SQLite
-// database. On PostgreSQL none does.
+// Others reports whether another write is waiting for the current one, in this process or in another one on the same
+// SQLite database. On PostgreSQL none does.
 func (db *DB) Others() bool {
 	g, ok := db.writer.(*groupCommit)
 	return ok && (len(g.calls) > 0 || !db.turn.Alone())

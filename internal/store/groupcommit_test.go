@@ -41,7 +41,7 @@ func makeFamily(t *testing.T, db *store.DB) {
 	})
 }
 
-// insertParent inserts a parent with an id that is drawn, and its children.
+// insertParent inserts a parent with a drawn id, and its children.
 func insertParent(tx *store.Tx, children int) (id int64, err error) {
 	ids, err := tx.NextIDs("parents", store.Deployment, 1)
 	if err != nil {
@@ -54,7 +54,7 @@ func insertParent(tx *store.Tx, children int) (id int64, err error) {
 	return ids[0], nil
 }
 
-// family lists what is in both tables, in order.
+// family lists the rows of both tables, in order.
 func family(t *testing.T, db *store.DB) (parents, children []int64) {
 	t.Helper()
 	dbtest.Read(t, db, func(tx *store.Tx) (err error) {
@@ -66,7 +66,7 @@ func family(t *testing.T, db *store.DB) (parents, children []int64) {
 	return parents, children
 }
 
-// atOnce runs writes that, on SQLite, all wait for one group. It returns their errors, and the statements that ran.
+// atOnce runs writes that, on SQLite, all share one group. It returns their errors, and the statements that ran.
 func atOnce(t *testing.T, db *store.DB, writes ...func(tx *store.Tx) error) (errs []error, ran []dbtest.Statement) {
 	t.Helper()
 	calls := make([]func() error, len(writes))
@@ -114,7 +114,7 @@ func inserts(ran []dbtest.Statement, table string) int {
 	}))
 }
 
-// TestAWriteOfAGroupFailsAlone, however it fails: it leaves nothing behind, and the others run once.
+// TestAWriteOfAGroupFailsAlone, whatever the error: it leaves nothing behind, and the others run once.
 func TestAWriteOfAGroupFailsAlone(t *testing.T) {
 	for name, refuse := range map[string]func(tx *store.Tx) error{
 		"refused at once": func(*store.Tx) error { return errNotThisOne },
@@ -158,7 +158,7 @@ func TestAWriteOfAGroupFailsAlone(t *testing.T) {
 	}
 }
 
-// TestAWriteOfAGroupSeesTheOnesBefore: what they have inserted is there, and what they were refused is not.
+// TestAWriteOfAGroupSeesTheOnesBefore: their inserted rows are visible, and their failed ones are not.
 func TestAWriteOfAGroupSeesTheOnesBefore(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
@@ -181,8 +181,8 @@ func TestAWriteOfAGroupSeesTheOnesBefore(t *testing.T) {
 	}
 }
 
-// TestALostGroup: a write that breaks the transaction keeps its error, and those before it run again, but for those whose
-// callers have gone.
+// TestALostGroup: a write that breaks the transaction keeps its error, and the earlier ones run again, except those
+// whose callers have given up.
 func TestALostGroup(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)

@@ -30,7 +30,7 @@ type idSource struct {
 // drawn are the ids of one source that a transaction has drawn.
 type drawn struct {
 	last int64   // SQLite: all ids above it are free, as there is one writer
-	free []int64 // PostgreSQL: those that are not given out yet
+	free []int64 // PostgreSQL: drawn but not assigned yet
 	most int     // PostgreSQL: how many the last statement drew
 }
 
@@ -117,7 +117,7 @@ func (tx *Tx) drawFromSequence(table string, d *drawn) error {
 	return onPool(tx.ctx, tx.db.cluster.Coordinator().IDs, tx.db.engine.nextIDs, []any{table, d.most}, take)
 }
 
-// drawFromCounter draws d.most ids of a site. What was drawn and not used is lost, as with a sequence.
+// drawFromCounter draws d.most ids of a site. Unused ids are lost, as with a sequence.
 func (tx *Tx) drawFromCounter(site int64, d *drawn) error {
 	if site < 0 || site >= siteFactor {
 		return fmt.Errorf("site %d has no ids: a cluster holds sites up to %d", site, siteFactor-1)

@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestTheListOfTables checks that it has all tables of the schema, each after those that it refers to, and that the list of tables with
-// allocated ids has all of them that have one.
+// TestTheListOfTables checks that it has all tables of the schema, each after those that it refers to, and that the
+// list of tables with allocated ids is complete.
 func TestTheListOfTables(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
@@ -37,8 +37,8 @@ func TestTheListOfTables(t *testing.T) {
 	})
 }
 
-// TestInsertedRowsAreThereForWhoAsks: they are written before any statement, the rows of a table together.
-func TestInsertedRowsAreThereForWhoAsks(t *testing.T) {
+// TestInsertedRowsAreVisible: they are written before any statement, the rows of a table together.
+func TestInsertedRowsAreVisible(t *testing.T) {
 	onFamilyTables(t, func(t *testing.T, db *store.DB) {
 		ran := dbtest.Statements(db, func() {
 			dbtest.Write(t, db, func(tx *store.Tx) error {
@@ -159,7 +159,7 @@ func TestIDsOfCounters(t *testing.T) {
 	}
 }
 
-// TestIDsAreDrawnOnce: no two rows get the same id, whether they share a commit or not, or were taken back.
+// TestIDsAreDrawnOnce: no two rows get the same id, in the same commit or not, even after a rollback.
 func TestIDsAreDrawnOnce(t *testing.T) {
 	onFamilyTables(t, func(t *testing.T, db *store.DB) {
 		draw := func(n int) func(tx *store.Tx) error {
@@ -193,7 +193,7 @@ func TestIDsAreDrawnOnce(t *testing.T) {
 	})
 }
 
-// TestUpdateRows changes many rows with few statements, of which each sees the rows before it.
+// TestUpdateRows changes many rows with few statements, each of which sees the earlier rows.
 func TestUpdateRows(t *testing.T) {
 	onFamilyTables(t, func(t *testing.T, db *store.DB) {
 		dbtest.Write(t, db, func(tx *store.Tx) error {
@@ -226,7 +226,7 @@ func (c *collected) Unstored() bool { return c.n > 0 }
 
 var inTest = store.NewLocal[collected]()
 
-// TestNoChangeIsForgotten: a write ends with an error if a package has not stored what it has collected.
+// TestNoChangeIsForgotten: a write fails if a package has not stored its collected changes.
 func TestNoChangeIsForgotten(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {

@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestListenersHearOfWrites: of those that are stored, on their own site, and once of many.
-func TestListenersHearOfWrites(t *testing.T) {
+// TestListenersAreNotified: of durable writes on their own site, once for many.
+func TestListenersAreNotified(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
 		own, other := db.Listen(1), db.Listen(2)

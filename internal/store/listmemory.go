@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// PageOf returns one page of a list that is in memory as a whole, in its order unless the page says otherwise. of tells
-// the id of an item and when it was changed last; without of, the page cannot choose among the items. PageOf may reorder
-// the list in place.
+// PageOf returns one page of a list that is in memory as a whole, in its order unless the page says otherwise. of
+// returns the id of an item and when it was last changed; if it is nil, the page cannot filter the items. PageOf may
+// reorder the list in place.
 func PageOf[T any](all []T, page Page, of func(T) (id int64, modified time.Time)) List[T] {
 	if of != nil {
 		all = chosen(all, page, of)
@@ -56,8 +56,8 @@ func chosen[T any](all []T, page Page, of func(T) (int64, time.Time)) []T {
 	return all
 }
 
-// afterAnchor returns the place of the first item that follows an anchor, whose key is the place that its item had. When
-// items before it are gone by now, it has moved to the front.
+// afterAnchor returns the index of the first item after an anchor, whose key is the former index of its item. If items
+// before it have been removed since, it has moved to the front.
 func afterAnchor[T any](all []T, anchor Anchor, of func(T) (int64, time.Time)) int {
 	place, _ := anchor.Key.(int64)
 	last := int(max(0, min(place, int64(len(all))-1)))

@@ -27,9 +27,9 @@ func (o Orders) id() string {
 	return "id"
 }
 
-// ListPage reads one page of the rows of a source (a table, or tables joined) that fulfil w and that the page chooses. It
-// counts all of them if the page asks for it; else the total is -1. The database goes through all rows before a page that
-// is given by its number, so a deep one belongs into a report (sites.ReadPage).
+// ListPage reads one page of the rows of a source (a table or a join) that match w and the filters of the page. It
+// counts all of them if the page asks for it; otherwise the total is -1. The database scans all rows before a page
+// selected by its number, so deep pages are read as reports (sites.ReadPage).
 func ListPage[T any](
 	tx *Tx, source, columns string, w *sqltext.Where, page Page, orders Orders,
 	scan func(scan func(dest ...any) error) (T, error),

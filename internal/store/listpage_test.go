@@ -12,8 +12,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestAPageThatEndsTheListIsNotCounted: the rows of a filter are counted by a statement of their own only where the page does not
-// show how many there are.
+// TestAPageThatEndsTheListIsNotCounted: the rows of a filter are only counted by a separate statement if the page does
+// not show their number.
 func TestAPageThatEndsTheListIsNotCounted(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
@@ -46,8 +46,8 @@ func TestAPageThatEndsTheListIsNotCounted(t *testing.T) {
 	})
 }
 
-// TestPagesAreParts: every page of all bookings, up and down, is its part of the whole list, and the total is right: with a
-// site between, and a trash.
+// TestPagesAreParts: every page of all bookings, in both directions, is its part of the whole list, with the right
+// total, also with another site and a trash.
 func TestPagesAreParts(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {

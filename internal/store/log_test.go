@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestTheLogGoesIntoTheFile: what is written to SQLite's log goes into the file while the program runs, and not only when it ends.
+// TestTheLogGoesIntoTheFile: SQLite's log is copied into the file while the program runs, not only at its end.
 func TestTheLogGoesIntoTheFile(t *testing.T) {
 	url := dbtest.SQLite(t)
 	db := dbtest.Open(t, url, dbtest.AtStart)

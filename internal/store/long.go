@@ -11,8 +11,7 @@ import (
 	"holdfast/internal/lib/limiter"
 )
 
-// longReads are those that go through many rows. They have their own connections, so that no matter how many are requested,
-// short reads and writes find one.
+// longReads are reads over many rows. They have separate connections, so that short reads and writes always find one.
 type longReads struct {
 	bounds  ReportBounds
 	limiter *limiter.Limiter

@@ -17,8 +17,8 @@ import (
 // endless is a query that never ends by itself.
 const endless = `WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT COUNT(*) FROM c`
 
-// TestLongReadsLeaveRoomForOthers: whatever is asked for, two run, three wait, the others are told to come back, and whoever
-// reads or writes a few rows notices nothing.
+// TestLongReadsLeaveRoomForOthers: however many are requested, two run, three wait, the others are rejected with
+// Retry-After, and short reads and writes are not affected.
 func TestLongReadsLeaveRoomForOthers(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
@@ -65,8 +65,8 @@ func TestLongReadsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// TestOneCallerDoesNotTakeAllReports: whoever asks for more than six at once is told so, and others still find a place. What has
-// ended counts no more.
+// TestOneCallerDoesNotTakeAllReports: a caller with more than six concurrent reports gets an error, and others still
+// find a slot. Ended reports no longer count.
 func TestOneCallerDoesNotTakeAllReports(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
@@ -108,7 +108,8 @@ func TestOneCallerDoesNotTakeAllReports(t *testing.T) {
 	}
 }
 
-// TestALongReadEnds when its time is over or its caller has gone, even in the middle of a statement, and gives its place back.
+// TestALongReadEnds when its time is over or its caller disconnects, even in the middle of a statement, and releases
+// its slot.
 func TestALongReadEnds(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {

@@ -30,7 +30,7 @@ func migrationsOf(t *testing.T, db *store.DB) (names []string) {
 	return names
 }
 
-// TestALaterMigrationRunsOnce: it finds the rows of before, and one that fails leaves nothing.
+// TestALaterMigrationRunsOnce: it finds the existing rows, and a failed one leaves nothing.
 func TestALaterMigrationRunsOnce(t *testing.T) {
 	t.Parallel()
 	const name = "0002_colours"
@@ -73,7 +73,7 @@ func TestALaterMigrationRunsOnce(t *testing.T) {
 	})
 }
 
-// TestASchemaOfAnotherProgramIsRefused: what has run in the database is compared before anything is changed.
+// TestASchemaOfAnotherProgramIsRefused: earlier migrations are compared before anything is changed.
 func TestASchemaOfAnotherProgramIsRefused(t *testing.T) {
 	t.Parallel()
 	for change, says := range map[string]string{
@@ -97,7 +97,7 @@ func TestASchemaOfAnotherProgramIsRefused(t *testing.T) {
 	}
 }
 
-// TestAGapBetweenMigrationsIsRefused: it is a merge that went wrong.
+// TestAGapBetweenMigrationsIsRefused: it indicates a bad merge.
 func TestAGapBetweenMigrationsIsRefused(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {

@@ -48,7 +48,8 @@ func (db *DB) writesAt(site int64) (*postgres.Node, error) {
 	return on, nil
 }
 
-// readsAt is writesAt for a read. What belongs to the deployment is on every node, so another one answers if the coordinator does not.
+// readsAt is writesAt for a read. Tables of the deployment are on every node, so another node answers if the
+// coordinator does not.
 func (db *DB) readsAt(site int64) (*postgres.Node, error) {
 	if db.cluster == nil || site != Deployment {
 		return db.writesAt(site)

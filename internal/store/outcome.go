@@ -38,7 +38,7 @@ func lostNode(err error) bool {
 // commit ends a transaction. An error that is errOutcomeUnknown leaves open whether the changes are stored; after any
 // other one nothing is.
 func (db *DB) commit(ctx context.Context, sqlTx transaction) error {
-	if err := ctx.Err(); err != nil { // nothing is sent any more
+	if err := ctx.Err(); err != nil { // nothing more is sent
 		_ = sqlTx.Rollback()
 		return err
 	}
@@ -59,7 +59,7 @@ func (db *DB) commit(ctx context.Context, sqlTx transaction) error {
 	return nil
 }
 
-// outward turns the errors of the drivers into those that callers look for. Faults and the caller's own errors pass
+// outward turns driver errors into the errors that callers check for. Faults and the caller's own errors pass
 // unchanged.
 func (db *DB) outward(err error) error {
 	switch {
@@ -98,7 +98,7 @@ func (db *DB) outward(err error) error {
 	}
 }
 
-// troubleLasts is how long a write that found no room says that the next one will find none, too.
+// troubleLasts is how long a full disk or queue makes the next writes fail early.
 const troubleLasts = 5 * time.Second
 
 // trouble remembers that a write could not be stored because of the disk or the server. A tiny write may succeed where

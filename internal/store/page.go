@@ -9,8 +9,8 @@ const LongestPage = 100
 type Page struct {
 	Number     int     // from 1
 	Size       int     // 1 to LongestPage
-	Offset     int     // rows to skip, in place of Number; -1 when not given
-	After      *Anchor // the row that the page follows, in place of Number and Offset; nil when not given
+	Offset     int     // rows to skip, instead of Number; -1 if not given
+	After      *Anchor // the row before the page, instead of Number and Offset; nil if not given
 	OrderBy    string  // one of the object's …Orders
 	Descending bool
 	Count      bool // whether to count the whole list
@@ -19,8 +19,8 @@ type Page struct {
 	Modified         civil.Span // when the row was changed last
 }
 
-// Anchor is a row of a list in some order. The page that follows it has no row twice and leaves none out, whatever is
-// written in the meantime.
+// Anchor is a row of a list in some order. The page after it repeats and misses no row, whatever is written in the
+// meantime.
 type Anchor struct {
 	Key any   // of the row in the order: an int64 or a string; nil for the order by id
 	ID  int64 // of the row
@@ -56,7 +56,7 @@ type List[T any] struct {
 	Items []T
 	Total int64   // items of the whole list; -1 when they were not counted
 	More  bool    // whether there is a next page
-	Last  *Anchor // of the last item; nil where the list has no more
+	Last  *Anchor // of the last item; nil at the end of the list
 	// PastEnd: the page is past the end of a list that is not empty.
 	PastEnd bool
 }

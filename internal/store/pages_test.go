@@ -10,7 +10,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestLongWritesHaveRoom: the writer of an import holds what one write changes. PostgreSQL keeps its pages itself.
+// TestLongWritesHaveRoom: the page cache of an import's writer holds the changes of one write. PostgreSQL has its own
+// cache.
 func TestLongWritesHaveRoom(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
@@ -28,7 +29,7 @@ func TestLongWritesHaveRoom(t *testing.T) {
 	})
 }
 
-// TestSizeOfAPage: a new file has small pages, whoever makes it, and one that is there keeps its own.
+// TestSizeOfAPage: a new file has small pages, however it is created, and an existing one keeps its size.
 func TestSizeOfAPage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -67,7 +68,7 @@ func TestSizeOfAPage(t *testing.T) {
 	}
 }
 
-// empty is what a file has that is built with nothing but its schema.
+// empty is a file built with only its schema.
 var empty = store.Content{
 	Schema: []string{"0001_schema"},
 	Load:   func(*store.Tx) error { return nil },

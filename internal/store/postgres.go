@@ -25,7 +25,7 @@ import (
 const (
 	postgresConns = 16
 	writeAttempts = 10
-	lossAttempts  = 3 // of them, those that may end with a lost connection
+	lossAttempts  = 3 // of these, the locks that may end with a lost connection
 	// connectTime is the timeout for a connection to one server. It is shorter than writeLifetime, so that the second of
 	// several servers in an address is tried in time.
 	connectTime = 2 * time.Second
@@ -116,8 +116,7 @@ var postgresEngine = &engine{
 // fail-over.
 const readOnlyServer = "25006"
 
-// lostPostgres reports whether the connection is gone, or leads to a server that takes no writes. Another connection may
-// do better.
+// lostPostgres reports whether the connection is lost, or its server accepts no writes. Another connection may work.
 func lostPostgres(err error) bool {
 	for _, cut := range []error{
 		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed, driver.ErrBadConn, sql.ErrConnDone,
@@ -203,9 +202,9 @@ func (db *DB) connect(url string, timeout time.Duration) (*postgres.Node, error)
 	return on, nil
 }
 
-// idleInTransaction is the server's setting that ends a transaction whose client says nothing any more, for example
-// because its machine has lost its power. Until then the locks of that transaction hold up everybody else. It is as
-// long as writeLifetime: together they stay within FinalAfter (R0).
+// idleInTransaction is the server's setting that ends a transaction whose client has gone silent, for example after a
+// power loss. Until then the transaction's locks block everyone else. It is as long as writeLifetime: together they
+// stay within FinalAfter (R0).
 const idleInTransaction = "idle_in_transaction_session_timeout"
 
 var idleBound = fmt.Sprintf("%s = %d", idleInTransaction, writeLifetime.Milliseconds())

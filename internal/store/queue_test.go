@@ -16,8 +16,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestOneOfManyWritesFailsAlone: writes that come while another one is under way share a commit, and one of them that
-// fails leaves nothing behind.
+// TestOneOfManyWritesFailsAlone: writes that arrive during another one share a commit, and a failed one leaves nothing
+// behind.
 func TestOneOfManyWritesFailsAlone(t *testing.T) {
 	dbtest.OnBothOpen(t, func(t *testing.T, database *store.DB) {
 		failAlone(t, database.WriteLong, database, "long")
@@ -77,7 +77,7 @@ func failAlone(
 	}
 }
 
-// TestALongWriteSharesItsCommitWithNone: what waits before it is stored first, and what comes behind it after it.
+// TestALongWriteSharesItsCommitWithNone: earlier writes are stored before it, and later ones after it.
 func TestALongWriteSharesItsCommitWithNone(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)

@@ -12,8 +12,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestAReadThatIsCutLeavesNothingOpen: a read whose caller goes ends within its statement, and the next ones on the same connection see
-// what was written since.
+// TestAReadThatIsCutLeavesNothingOpen: a cancelled read ends within its statement, and the next ones on the same
+// connection see later writes.
 func TestAReadThatIsCutLeavesNothingOpen(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
@@ -51,8 +51,8 @@ func TestAReadThatIsCutLeavesNothingOpen(t *testing.T) {
 	})
 }
 
-// TestAShortReadDoesNotWaitForEver: where all connections are taken, it is refused when its time is over. It does not begin when its caller
-// has gone.
+// TestAShortReadDoesNotWaitForEver: if all connections are taken, it fails after its timeout. It does not start if its
+// caller has given up.
 func TestAShortReadDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)

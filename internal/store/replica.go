@@ -13,7 +13,7 @@ import (
 type Replica struct {
 	Copy *DB           // closed with the database
 	Most time.Duration // a copy that is further behind is not read; default 10 seconds
-	// Behind returns how far the copy lags behind: it has everything that was stored before.
+	// Behind returns the lag of the replica: it has everything that was stored before.
 	Behind func(ctx context.Context) (time.Duration, error)
 }
 
@@ -34,7 +34,7 @@ type follower struct {
 
 // ReplicaState is the result of the last check of the replica, and how many reports it has served.
 type ReplicaState struct {
-	At      time.Time // of the look; zero: nobody has looked yet
+	At      time.Time // of the last check; zero: not checked yet
 	Behind  time.Duration
 	TooFar  bool  // it is further behind than allowed
 	Err     error // it is away, or no copy of this database
@@ -75,8 +75,9 @@ func (db *DB) Follow(r Replica) {
 // Following reports whether there is a replica. Without a database there is none.
 func (db *DB) Following() bool { return db != nil && db.replica != nil }
 
-// ahead returns how far the database is ahead of a standby: zero if the standby has everything that the database had flushed to disk,
-// else the time since the last commit that the standby has. Both instants are by the clock of the database's server.
+// ahead returns how far the database is ahead of a standby: zero if the standby has everything that the database had
+// flushed to disk, otherwise the time since the last commit that the standby has. Both times are by the clock of the
+// database server.
 func (db *DB) ahead(ctx context.Context, standby *DB) (behind time.Duration, err error) {
 	const who = `system_identifier || ' ' || current_database() FROM pg_control_system()`
 	var written, own, theirs string
@@ -100,7 +101,7 @@ func (db *DB) ahead(ctx context.Context, standby *DB) (behind time.Duration, err
 	return max(0, time.Duration(now-last)*time.Microsecond), nil
 }
 
-// look finds out how far the copy is behind, at an instant of our clock. ok: it can be read.
+// look measures the lag of the replica, at a time of our clock. ok reports whether it can be read.
 func (f *follower) look(ctx context.Context) (at time.Time, behind time.Duration, ok bool) {
 	at = f.of.now()
 	f.mu.Lock()
@@ -118,12 +119,12 @@ func (f *follower) look(ctx context.Context) (at time.Time, behind time.Duration
 	return at, behind, err == nil && behind <= f.Most
 }
 
-// read runs fn on the copy. It reports whether the answer counts: after any error, the database itself may do better. It knows
-// what the copy has not yet, and the copy ends reads that keep it from following.
+// read runs fn on the replica. It reports whether the result counts: after any error, the primary is tried. It has what
+// the replica does not have yet, and the replica cancels reads that block replication.
 func (f *follower) read(ctx context.Context, site int64, fn func(tx *Tx) error) (done bool) {
 	at, behind, ok := f.look(ctx)
 	if ok {
-		known := at.Add(-behind) // all that was stored before this instant is there, and perhaps more
+		known := at.Add(-behind) // everything stored before this time is there, and perhaps more
 		err := f.Copy.readOn(ctx, site, longRead, func(tx *Tx) error {
 			tx.late = max(0, tx.Now.Sub(known))
 			tx.Now, tx.copied = known, true

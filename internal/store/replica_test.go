@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// followed is a database with a copy that a test keeps behind: rows of the copy are not those of the database.
+// followed is a database with a lagging replica: its rows differ from those of the database.
 type followed struct {
 	*store.DB
 	now    time.Time
@@ -33,7 +33,7 @@ func newFollowed(t *testing.T, engine dbtest.Engine) *followed {
 	return f
 }
 
-// report reads which of the two databases a report reads, and when that is.
+// report returns which of the two databases a report reads, and its time.
 func (f *followed) report(t *testing.T) (read string, at time.Time, lag time.Duration) {
 	t.Helper()
 	noted := false
@@ -61,7 +61,7 @@ func TestReportsReadTheCopy(t *testing.T) {
 			if read, at, lag := f.report(t); read != "copy" || at != f.now.Add(-f.behind) || lag != f.behind {
 				t.Errorf("a report reads the %s as of %s, %s behind", read, at, lag)
 			}
-			// Whatever is short, of the program itself, or writes, reads the database itself.
+			// Short reads, the program's own reads and writes use the primary.
 			for name, read := range map[string]func(fn func(tx *store.Tx) error) error{
 				"a short read":             func(fn func(tx *store.Tx) error) error { return f.Read(t.Context(), store.Deployment, fn) },
 				"a report for the program": func(fn func(tx *store.Tx) error) error { return f.Report(t.Context(), store.Deployment, "", fn) },
@@ -111,7 +111,7 @@ func TestACopyThatIsNoGoodIsNotRead(t *testing.T) {
 	wants("away a moment ago", "away", 1, 3, 3)
 	f.now = f.now.Add(5 * time.Second)
 	wants("back", "following", 2, 3, 4)
-	// A report that the copy cannot answer is made by the database itself.
+	// A report that the replica cannot answer is made by the primary.
 	err := f.Report(t.Context(), store.Deployment, "somebody", func(tx *store.Tx) error {
 		if tx.OfCopy() {
 			return errors.New("what the report is about is not there yet")

@@ -27,13 +27,13 @@ func paidAtOnce(t *testing.T, w *apptest.World, list ...payment.NewTransaction) 
 	return made, errs, len(statements)
 }
 
-// TestPaymentsAtOnce: payments that share a transaction are stored as if each came alone: none takes what another one has taken of
-// their booking, and one that is reported twice is one.
+// TestPaymentsAtOnce: payments that share a transaction are stored as if each came alone: none takes an amount of the
+// booking that another one has taken, and a repeated one is stored once.
 func TestPaymentsAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(merchant.ModeProtectionOnly, "GBP")
-		w.Must(apptest.Report(payment.Purchase, w.Booking(c, 60000, "2024-09-14"), 100)) // what is read for the first time is remembered
+		w.Must(apptest.Report(payment.Purchase, w.Booking(c, 60000, "2024-09-14"), 100)) // values read for the first time are cached
 
 		const many = 8
 		var list []payment.NewTransaction
@@ -52,7 +52,7 @@ func TestPaymentsAtOnce(t *testing.T) {
 			t.Errorf("%d payments at once ran %d statements, at most %d are allowed", many, ran, most)
 		}
 
-		// On PostgreSQL their order is not known.
+		// On PostgreSQL their order is undefined.
 		b := w.Booking(c, 60000, "2024-09-14")
 		made, failures, _ := paidAtOnce(t, w, apptest.Report(payment.Purchase, b, 20000), apptest.Report(payment.Purchase, b, 20001),
 			apptest.Report(payment.Purchase, b, 20002))

@@ -13,11 +13,11 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// errNotThisOne is a reason of the test's own to fail.
+// errNotThisOne is an error of the test.
 var errNotThisOne = errors.New("not this one")
 
-// TestSavepointFailsAlone puts ten things into one transaction, of which every third fails, some by the caller's own
-// error and some by a rule of the schema.
+// TestSavepointFailsAlone makes ten changes in one transaction, of which every third fails, some with the caller's own
+// error and some with a constraint.
 func TestSavepointFailsAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {

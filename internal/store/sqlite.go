@@ -89,8 +89,8 @@ const (
 	longWritesCache = 16 << 10
 )
 
-// pageBytes is the size of a page of a new file; one that is there keeps its own. SQLite's usual 4,096 bytes make the log longer: a
-// booking changes a page in each of its indexes, wherever its words belong, and a page goes to the log whole (decision 23).
+// pageBytes is the page size of a new file; an existing file keeps its size. SQLite's default of 4,096 bytes makes the
+// log longer: a booking changes a page in each of its indexes, and pages are logged as a whole (decision 23).
 const pageBytes = 2048
 
 // openSQLite opens the file at path. If it or its folder is missing, it makes them, for their owner alone to read.
@@ -141,15 +141,16 @@ func ForLongWrites(ctx context.Context, db *DB) error {
 	return db.outward(err)
 }
 
-// sqliteName gives the data source name. It asks for a write-ahead log, so that readers never wait; a full sync at
-// each commit, so that a write is durable when it is answered; no checkpoint at a commit, because they are made beside the writer; and the journals
-// of savepoints in memory, because they need not outlive the process. cache is the size of the page cache in KiB.
+// sqliteName returns the data source name. It sets a write-ahead log, so that readers never wait; a full sync at each
+// commit, so that a write is durable when it is acknowledged; no checkpoint at a commit, because checkpoints run
+// concurrently with the writer; and in-memory journals for savepoints, because they need not outlive the process. cache
+// is the size of the page cache in KiB.
 func sqliteName(path, more string, cache int) string {
 	return sqliteNameWith(path, "_journal_mode=WAL&"+more, cache, "busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)")
 }
 
-// sqliteNameWith takes the pragmas that are not the same for all. The driver runs them in the order of their names. The way of the journal is no
-// pragma here, because it has to come after the size of a page: then the file begins.
+// sqliteNameWith takes the pragmas that differ. The driver runs them in alphabetical order. The journal mode is not a
+// pragma here, because it has to be set after the page size: it creates the file.
 func sqliteNameWith(path, more string, cache int, pragmas ...string) string {
 	name := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + more
 	for _, p := range append(pragmas, "foreign_keys(1)", "cache_size(-"+strconv.Itoa(cache)+")", "page_size("+strconv.Itoa(pageBytes)+")", "temp_store(MEMORY)") {

@@ -45,8 +45,8 @@ func TestAStatementInsideItself(t *testing.T) {
 	}
 }
 
-// TestAStatementAfterItFailed: a statement that broke a rule, that was given up or whose rows nobody read to the end runs
-// as well as any afterwards, and holds nobody up.
+// TestAStatementAfterItFailed: a statement that violated a constraint, was cancelled or was not read to the end works
+// again afterwards, and blocks no one.
 func TestAStatementAfterItFailed(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
@@ -100,7 +100,7 @@ func TestAStatementAfterItFailed(t *testing.T) {
 	}
 }
 
-// TestMoreStatementsThanAreKept, read while others read, and the schema changes under those that are kept.
+// TestMoreStatementsThanAreKept, read concurrently, while the schema changes under cached ones.
 func TestMoreStatementsThanAreKept(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)

@@ -7,7 +7,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestStatisticsAreRefreshedWhenTheyAreOld: counting a large database takes seconds, and a second count would say the same.
+// TestStatisticsAreRefreshedWhenTheyAreOld: counting a large database takes seconds, and a second count would give the
+// same result.
 func TestStatisticsAreRefreshedWhenTheyAreOld(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {

@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestALongJobGivesWayToAnotherProcess: a job waits while another process over the file writes, and no longer.
+// TestALongJobGivesWayToAnotherProcess: a job only waits while another process writes to the file.
 func TestALongJobGivesWayToAnotherProcess(t *testing.T) {
 	t.Parallel()
 	url := dbtest.SQLite(t)
@@ -36,11 +36,11 @@ func TestALongJobGivesWayToAnotherProcess(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := importer.GiveWay(gone); !errors.Is(err, context.Canceled) {
-		t.Errorf("whoever goes is told %v", err)
+		t.Errorf("the caller that gives up gets %v", err)
 	}
 	close(end)
 	all.Wait()
-	// A write is answered a moment before its process lets go of the lock.
+	// A write is acknowledged shortly before its process releases the lock.
 	for soon := time.Now().Add(10 * time.Second); importer.Others(); runtime.Gosched() {
 		if time.Now().After(soon) {
 			t.Fatal("it still waits for a write that is answered")

@@ -16,7 +16,7 @@ type Tx struct {
 	// Now is the one clock reading of the transaction, in GMT, cut to the microseconds that are stored, by Clock.
 	Now   time.Time
 	Clock Clock
-	// Site is the one whose rows the transaction reads or writes, or Deployment.
+	// Site is the site whose rows the transaction reads or writes, or Deployment.
 	Site int64
 
 	ctx     context.Context // of the transaction: every statement in it ends when this ends
@@ -118,8 +118,8 @@ func (tx *Tx) NotifySite(siteID int64) {
 	}
 }
 
-// Lock takes the lock of a name until the end of the transaction. It never waits: free is false if another transaction has
-// it. SQLite has one writer, for whom every lock is free.
+// Lock takes the lock with this name until the end of the transaction. It never waits: free is false if another
+// transaction holds it. On SQLite every lock is free, because there is one writer.
 func (tx *Tx) Lock(name string) (free bool, err error) {
 	if tx.db.engine.tryLock == "" {
 		return true, nil

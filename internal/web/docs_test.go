@@ -22,7 +22,7 @@ import (
 // pages are those of the real description.
 var pages = New(Config{Description: docs.OpenAPI, BaseURL: "https://api.example", Checkout: "/checkout"})
 
-// theLibrary gives these pages, made.
+// theLibrary returns these pages, rendered.
 func theLibrary(t *testing.T) *library {
 	t.Helper()
 	made, err := pages.made()
@@ -142,7 +142,7 @@ func TestThePagesNeedNothingFromElsewhere(t *testing.T) {
 	}
 }
 
-func TestThePagesTellEverything(t *testing.T) {
+func TestThePagesDescribeEverything(t *testing.T) {
 	p := pages
 	pages := everyPage(t, p)
 	root, err := parse(docs.OpenAPI)
@@ -183,7 +183,7 @@ func TestThePagesTellEverything(t *testing.T) {
 	}
 }
 
-// A caller must give what is required of a request. That an answer always has a field is no duty of anybody.
+// Required fields are marked for requests only, not for responses.
 func TestRequiredIsSaidOfInputOnly(t *testing.T) {
 	inputs := 0
 	for path, page := range everyPage(t, pages) {
@@ -200,7 +200,7 @@ func TestRequiredIsSaidOfInputOnly(t *testing.T) {
 	}
 }
 
-// On a page, long tables are folded, so that a reader sees what there is without scrolling for long.
+// On a page, long tables are folded, so that readers see its structure without much scrolling.
 func TestNoPageIsLong(t *testing.T) {
 	p := pages
 	for path, page := range everyPage(t, p) {
@@ -220,7 +220,7 @@ func TestNoPageIsLong(t *testing.T) {
 	}
 }
 
-// TestTheIcon: it is where browsers look for it, and small.
+// TestTheIcon: it is at the path that browsers request, and small.
 func TestTheIcon(t *testing.T) {
 	t.Parallel()
 	p := New(Config{}) // without building the documentation
@@ -307,7 +307,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// The front page leads to what there is, and to nothing else.
+// The front page only links to existing pages.
 func TestTheFrontPage(t *testing.T) {
 	page := get(t, pages, "/").Body.String()
 	for _, want := range []string{`href="/docs"`, `href="/checkout"`, "holdfast exposure"} {
@@ -335,7 +335,7 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// What the page shows as an example must be one.
+// Examples on the page must be valid.
 func TestEveryExampleFitsItsSchema(t *testing.T) {
 	root, err := parse(docs.OpenAPI)
 	if err != nil {
@@ -467,7 +467,7 @@ func TestWhatIsNoDescription(t *testing.T) {
 	}
 }
 
-// What has no effect yet is marked in the tables, and is listed in the introduction and in the README.
+// Fields without an effect are marked in the tables, and listed in the introduction and in the README.
 func TestWhatHasNoEffectIsListed(t *testing.T) {
 	root, err := parse(docs.OpenAPI)
 	if err != nil {

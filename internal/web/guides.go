@@ -103,7 +103,7 @@ func (g *guide) read(homes map[string]string, assets string) error {
 	if g.Name == "" {
 		return fmt.Errorf("the page has no title")
 	}
-	g.mendLinks(page, homes, assets)
+	g.pageLinks(page, homes, assets)
 	var body bytes.Buffer
 	if err := markdown.Renderer().Render(&body, source, page); err != nil {
 		return err
@@ -155,8 +155,8 @@ func wordsIn(part ast.Node, source []byte) string {
 	return b.String()
 }
 
-// mendLinks rewrites links between files to links between pages. Links to files without a page become plain text.
-func (g *guide) mendLinks(page ast.Node, homes map[string]string, assets string) {
+// pageLinks rewrites links between files to links between pages. Links to files without a page become plain text.
+func (g *guide) pageLinks(page ast.Node, homes map[string]string, assets string) {
 	var lost []*ast.Link
 	_ = ast.Walk(page, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function gives no error
 		if picture, ok := n.(*ast.Image); ok && entering {

@@ -10,8 +10,8 @@ import (
 	"holdfast/docs"
 )
 
-// The menu has the groups of package docs in order, and the reference in the last one. Each page is marked in it.
-func TestTheGuidesAreBesideTheReference(t *testing.T) {
+// The menu has the groups of package docs in order, with the reference in the last one. Each page is highlighted in it.
+func TestTheGuidesAreNextToTheReference(t *testing.T) {
 	p := pages
 	for _, address := range []string{"/docs", "/docs/bookings", "/docs/guides/logging", "/docs/handbook/import"} {
 		page := get(t, p, address).Body.String()
@@ -43,13 +43,13 @@ func TestTheGuidesAreBesideTheReference(t *testing.T) {
 	if page := get(t, p, "/").Body.String(); strings.Count(page, `href="/docs/guides/`) <= len(docs.Guides) {
 		t.Error("the front page does not lead to each guide")
 	}
-	// A file that no page shows is named and not linked.
+	// A file without a page is named, not linked.
 	if page := get(t, p, "/docs/handbook/modal").Body.String(); !strings.Contains(page, "modal.d.ts") || strings.Contains(page, `modal.d.ts"`) {
 		t.Error("the page about the modal links a file that is not there")
 	}
 }
 
-// The picture may have the style that is in it when it is opened by itself, and the page that shows it may not.
+// The picture may use its embedded style when opened separately; the page that shows it may not.
 func TestThePictureOfTheGuides(t *testing.T) {
 	p := pages
 	page := get(t, p, "/docs/guides/concepts").Body.String()

@@ -53,7 +53,7 @@ func (w *writer) query(o operation) {
 		lines = append(lines, comment(cmp.Or(p.Description, w.described(p.Schema)), "\t"),
 			fmt.Sprintf("\t%s %s `query:%q`\n", goName(p.Name), kind, p.Name))
 	}
-	w.put(fmt.Sprintf("\n// %s are the parameters of the operation %s. What is empty is left out.\ntype %s struct {\n%s}\n",
+	w.put(fmt.Sprintf("\n// %s are the parameters of the operation %s. Empty fields are omitted.\ntype %s struct {\n%s}\n",
 		name, o.id, name, strings.Join(lines, "")))
 }
 

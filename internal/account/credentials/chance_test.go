@@ -5,5 +5,5 @@ import (
 	"math/rand/v2"
 )
 
-// seeded is the same chance each time.
+// seeded is a deterministic source of random bytes.
 func seeded(seed byte) io.Reader { return rand.NewChaCha8([32]byte{seed}) }

@@ -44,7 +44,7 @@ const (
 )
 
 // ErrUnknownKey is the cause of the error when a JWT names a key that is not on the ring. Another process may have
-// made a new key since the ring was loaded: the caller loads the ring again and tries once more.
+// created a new key since the ring was loaded: the caller reloads the ring and retries once.
 var ErrUnknownKey = errors.New("signed with an unknown key")
 
 // Key is a key for JWTs. It signs until it is retired. After that it still verifies the tokens it has signed: access
@@ -69,8 +69,8 @@ func NewKey(random io.Reader, now time.Time) (Key, error) {
 	return Key{ID: id, Secret: secret, CreatedAt: now}, nil
 }
 
-// Keyring holds the keys in use. Retired keys stay on it, because refresh tokens live for years and a new key must
-// not log anybody out. A leaked key is removed from the ring, which invalidates its tokens immediately.
+// Keyring holds the keys in use. Retired keys stay on it, because refresh tokens live for years and a new key must not
+// log anyone out. A leaked key is removed from the ring, which invalidates its tokens immediately.
 type Keyring struct {
 	signing Key
 	keys    map[string]Key
@@ -120,8 +120,9 @@ type Claims struct {
 	// one. An access token has the generation of the refresh token that it came with, and ends with it.
 	Generation int64
 	DeviceID   string // of a device alone: random
-	// A login that asks for rotation begins a family. Its access tokens have Family, the id. Its refresh tokens have Secret,
-	// whose hash is the id, and Number, which counts them from 1. So a refresh token cannot be forged from an access token and a key.
+	// A login that requests rotation creates a family. Its access tokens have Family, the id. Its refresh tokens have
+	// Secret, whose hash is the id, and Number, which counts them from 1. So a refresh token cannot be forged from an
+	// access token and a key.
 	Family, Secret string
 	Number         int64
 	// IssuedAt and ExpiresAt are set by Verify, in whole seconds. A refresh token has no ExpiresAt.
@@ -250,8 +251,8 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 	return c, ring.keys[c.KeyID].mayHaveSigned(c)
 }
 
-// mayHaveSigned returns an error for a JWT that claims to have been issued after its key was retired: somebody else has the
-// key. No access token lives longer than AccessLifetime, so a retired key verifies none of them after that.
+// mayHaveSigned returns an error for a JWT that claims to have been issued after its key was retired: the key has
+// leaked. No access token lives longer than AccessLifetime, so a retired key verifies none of them after that.
 func (k Key) mayHaveSigned(c Claims) error {
 	if !k.RetiredAt.IsZero() && c.IssuedAt.After(k.RetiredAt.Add(retiring)) {
 		return errors.New("issued after its key was retired")

@@ -146,8 +146,8 @@ func TestRotationLogsNobodyOut(t *testing.T) {
 	refused(t, "a key taken off the ring", ringOf(t, fresh), refresh, credentials.Refresh, noon)
 }
 
-// TestARetiredKeyVerifiesOnlyWhatItMayHaveSigned: a key that leaks after it was rotated out signs what the service never
-// gave out.
+// TestARetiredKeyVerifiesOnlyWhatItMayHaveSigned: a key that leaks after it was retired signs tokens that the service
+// never issued.
 func TestARetiredKeyVerifiesOnlyWhatItMayHaveSigned(t *testing.T) {
 	old, fresh := keyMade(t, 1, noon), keyMade(t, 2, noon.Add(time.Hour))
 	claims := credentials.Claims{UserID: 1}
@@ -182,7 +182,7 @@ func TestARetiredKeyVerifiesOnlyWhatItMayHaveSigned(t *testing.T) {
 			t.Errorf("%s: taken %t, %v", c.why, err == nil, err)
 		}
 	}
-	// Between the last token and the end of the key's time nothing else can be told from the service's own.
+	// Until the key's time ends, tokens cannot be distinguished from the service's own.
 	inTime := signed(t)(credentials.SignAccess(leaked, claims, retired.RetiredAt.Add(time.Minute)))
 	refused(t, "when all its tokens have expired", ring, inTime, credentials.Access, retired.RetiredAt.Add(credentials.AccessLifetime+time.Minute))
 }
@@ -305,7 +305,7 @@ func TestEveryChangedCharacterOfATokenIsNoticed(t *testing.T) {
 		}
 		refused(t, "character dropped", ring, token[:i]+token[i+1:], credentials.Access, noon)
 	}
-	// The last character of a signature carries two bits that decode to nothing; they count all the same.
+	// The last character of a signature has two unused bits; they count as well.
 	last := len(token) - 1
 	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
 		if token[last:] != string(c) {
@@ -314,7 +314,7 @@ func TestEveryChangedCharacterOfATokenIsNoticed(t *testing.T) {
 	}
 }
 
-// A token is accepted only if it is, letter for letter, one that was signed here.
+// A token is accepted only if it is exactly one that was signed here.
 func FuzzVerify(f *testing.F) {
 	ring := ringOf(f, keyMade(f, 1, noon))
 	ours := map[string]bool{

@@ -45,9 +45,9 @@ func TOTPAddress(issuer, username, secret string) (uri string, err error) {
 	return key.URL(), nil
 }
 
-// CheckTOTP reports whether the code is right now, and to which step of 30 seconds it belongs. The caller keeps the
-// step as the lastUsedStep of the user: each code works only once, so that an observed code is useless.
-// The steps before and after are accepted, too, because people are slow and clocks are wrong.
+// CheckTOTP reports whether the code is right now, and to which step of 30 seconds it belongs. The caller stores the
+// step as the lastUsedStep of the user: each code works only once, so that an observed code is useless. The previous
+// and next steps are also accepted, because people are slow and clocks are wrong.
 func CheckTOTP(secret, code string, now time.Time, lastUsedStep int64) (step int64, ok bool) {
 	code = withoutGaps(code)
 	current := now.Unix() / stepSeconds

@@ -48,7 +48,7 @@ func TestCodeCountsOnceOnly(t *testing.T) {
 			t.Errorf("the code of step %d is taken again after step %d", step, used)
 		}
 	}
-	// The next step is 1111111111 of the RFC; it is good after this one, and not the other way round.
+	// The next step is 1111111111 of the RFC; it is valid after this one, but not the other way round.
 	if next, ok := credentials.CheckTOTP(rfcSecret, "050471", now, step); !ok || next != step+1 {
 		t.Errorf("the next code gives step %d, %v", next, ok)
 	}

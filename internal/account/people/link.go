@@ -16,8 +16,8 @@ const (
 	Invitation LinkKind = "invitation" // a new user chooses a password
 	Access     LinkKind = "access"     // an existing user gets access to one more site
 	Reset      LinkKind = "reset"      // replaces a forgotten password
-	Address    LinkKind = "address"    // somebody proves their new e-mail address
-	// Moved has no link: it tells the old address that the mails of an account go to another one.
+	Address    LinkKind = "address"    // verification of a new e-mail address
+	// Moved has no link: it notifies the old address that an account's e-mails now go to another one.
 	Moved LinkKind = "address_changed"
 )
 
@@ -40,7 +40,8 @@ type Link struct {
 	NewAddress string // of the kind Address
 }
 
-// LinkMail is a mail that has to go out with a link. It names the link by its hash, so that queued mails contain no secret.
+// LinkMail is an e-mail that is due, with a link. It refers to the link by its hash, so that queued e-mails contain no
+// secret.
 type LinkMail struct {
 	Kind     LinkKind
 	SiteID   int64 // 0: the user belongs to no site
@@ -48,7 +49,7 @@ type LinkMail struct {
 	Address  string // of the user
 	Name     string
 	Username string
-	By       string // who invites, or has changed the address; "" for nobody, or the user
+	By       string // the inviter, or the person who changed the address; "" for none, or the user
 }
 
 // SealedLink is the field of the secret of a link (see secrets.PlaceOf).

@@ -79,8 +79,8 @@ func TakeAsked(tx *store.Tx, name string) (at time.Time, err error) {
 	return store.Instant(asked), err
 }
 
-// UsersAsked are the users whom a name can mean: the one with this user name first, then those with this e-mail address. A user name can
-// look like someone else's address, and must not block their mail.
+// UsersAsked are the users that a name can refer to: the one with this user name first, then those with this e-mail
+// address. A user name can look like someone else's address, and must not block their mail.
 func UsersAsked(tx *store.Tx, name string, limit int) (list []User, err error) {
 	err = tx.Query(`SELECT `+userColumns+` FROM users WHERE username = $1 OR lower(email) = $1
 			ORDER BY CASE WHEN username = $1 THEN 0 ELSE 1 END, id LIMIT $2`,

@@ -13,15 +13,15 @@ import (
 type User struct {
 	ID       int64
 	Username string // in lower case, because user names are case-insensitive
-	// Open is set if someone else already had the user name. The inviter is not told, and the user chooses another name. These letters
-	// make the stored name unique.
+	// Open is set if someone else already had the user name. The inviter is not notified, and the user chooses another
+	// name. These letters make the stored name unique.
 	Open                 string
 	Email                string
 	DisplayName          string
 	PasswordHash         string
 	Operator             bool      // all rights on all sites
 	Proven               bool      // the operator made the account, or only who reads the mails of its address could open it
-	SealedTOTP           string    // the secret of the second factor, as it lies in the database; "" without one
+	SealedTOTP           string    // the secret of the second factor, as stored in the database; "" without one
 	TwoFactorConfirmedAt time.Time // when the user first sent a right code; zero: not yet
 	TwoFactorLastStep    int64     // only codes of later steps are accepted
 	RefreshGeneration    int64     // refresh tokens and access tokens of an older generation are invalid

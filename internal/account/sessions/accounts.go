@@ -21,8 +21,8 @@ const issuer = "holdfast"
 // Accounts makes and changes users and their access to sites.
 type Accounts struct{ *people.Room }
 
-// CreateUser makes a user. With the role operator the user is one of the provider's own people. With another role the
-// user becomes a member of the actor's site.
+// CreateUser creates a user. A user with the role operator works for the provider. With another role the user becomes a
+// member of the actor's site.
 func (a *Accounts) CreateUser(ctx context.Context, actor access.Actor, in people.UserFields, role access.Role, mayPayOut bool) (people.User, error) {
 	if err := actor.Require(access.ManageUsers); err != nil {
 		return people.User{}, err
@@ -87,8 +87,8 @@ func (a *Accounts) UserNamed(ctx context.Context, actor access.Actor, username s
 	return user, err
 }
 
-// SetPassword changes a user's password and ends all sessions of the user. With endTokens it deletes the API tokens that act
-// as this user, too, on all sites.
+// SetPassword changes a user's password and ends all sessions of the user. With endTokens it also deletes the API
+// tokens that act as this user, on all sites.
 func (a *Accounts) SetPassword(ctx context.Context, actor access.Actor, userID int64, password string, endTokens bool) error {
 	if err := a.mayChange(actor, userID); err != nil {
 		return err
@@ -365,7 +365,8 @@ func mayManage(tx *store.Tx, actor access.Actor, user people.User, before any) e
 	return people.LockAdmins(tx, actor.SiteID)
 }
 
-// leavesAdmin refuses a change by a site's own users that would leave nobody to manage the site. mayManage comes before the change.
+// leavesAdmin rejects a change by a site's own users that would leave the site without an administrator. mayManage is
+// called before the change.
 func leavesAdmin(tx *store.Tx, actor access.Actor) error {
 	if actor.Can(access.ManageUsers) {
 		return nil

@@ -50,7 +50,7 @@ func TestATokenEndsForGoodWithTheAccessOfItsCreator(t *testing.T) {
 		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, access.System(1), admin.ID), errs.Internal, "no role")
 		act("", errs.TokenInvalid)
 		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, access.System(1), admin.ID), errs.SettingNotFound, "no role to take")
-		_, err = make(apptest.ActorOf(admin, access.MemberAdmin)) // a request that was let in just before
+		_, err = make(apptest.ActorOf(admin, access.MemberAdmin)) // a request that was authenticated just before
 		apptest.WantKind(t, err, errs.Forbidden, "a token for a user without access")
 
 		apptest.WantKind(t, h.Accounts.SetMembership(ctx, access.System(1), admin.ID, access.MemberAdmin, false), errs.Internal, "the role again")
@@ -154,8 +154,8 @@ func TestTheEndOfARefreshTokenEndsItsAccessTokensInEveryProcess(t *testing.T) {
 	})
 }
 
-// Nobody but an operator can tell a site that is not theirs from one that does not exist.
-// Whoever has a signing key knows who has which id, but not when a generation of refresh tokens began.
+// Only an operator can distinguish another site from one that does not exist. An attacker with a signing key knows user
+// ids, but not when a generation of refresh tokens began.
 func TestARefreshTokenIsNotMadeWithTheKeyAlone(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -264,7 +264,7 @@ func TestAPasswordEndsTheSessionsOfTheOneBefore(t *testing.T) {
 	})
 }
 
-// TestALeakedKeyEndsAtOnce: whoever has read a key out of the database signs for anybody, until it is revoked.
+// TestALeakedKeyEndsAtOnce: an attacker with a leaked key can sign for anyone, until it is revoked.
 func TestALeakedKeyEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -305,7 +305,7 @@ func TestALeakedKeyEndsAtOnce(t *testing.T) {
 		_, err = second.Sessions.Refresh(t.Context(), "", own.RefreshToken)
 		apptest.WantKind(t, err, errs.JWTInvalid, "the refresh token of a revoked key, in a process that has its keys in memory")
 
-		// The key that signs: a new one takes its place, and every process signs with it at once.
+		// The signing key: a new one replaces it, and every process signs with it immediately.
 		for _, house := range houses {
 			_, err := house.Login(t, "admin", apptest.GoodPassword)
 			apptest.WantKind(t, err, errs.Internal, "login")
@@ -353,7 +353,7 @@ func TestKeysRotateWithoutLoggingAnyoneOut(t *testing.T) {
 				apptest.WantKind(t, err, errs.Internal, "refresh token")
 			}
 		}
-		// A process that has not met a token of the new key learns of it by itself, and signs with it.
+		// A process that has not seen a token of the new key loads it by itself, and signs with it.
 		third := apptest.Process(t, h.DB, h.Now)
 		h.Now.Move(time.Second)
 		if _, err := third.Login(t, "admin", apptest.GoodPassword); err != nil {

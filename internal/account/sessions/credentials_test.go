@@ -202,7 +202,7 @@ func TestFailedLoginsAreAllCounted(t *testing.T) {
 		dbtest.Write(t, db, func(tx *store.Tx) error { return sessions.ForgetFailedLogins(tx, []string{"pair:b"}) })
 		blocked(time.Time{}, "pair:b")
 		blocked(dbtest.Start.Add(12*time.Second), "pair:a")
-		fail(dbtest.Start.Add(time.Microsecond)) // all before are too old
+		fail(dbtest.Start.Add(time.Microsecond)) // all earlier ones are too old
 		blocked(dbtest.Start.Add(time.Second), "pair:a")
 		for _, want := range []int64{1, 0} {
 			dbtest.Write(t, db, func(tx *store.Tx) error {

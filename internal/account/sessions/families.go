@@ -16,7 +16,7 @@ import (
 // longest time.
 const maxFamilies = 100
 
-// beginFamily begins the family of a login that asks for rotation.
+// beginFamily creates the family of a login that requests rotation.
 func (s *Sessions) beginFamily(ctx context.Context, user people.User) (family, error) {
 	secret, err := credentials.NewFamilySecret(s.Random)
 	if err != nil {

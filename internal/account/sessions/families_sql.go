@@ -43,14 +43,14 @@ func setFamily(tx *store.Tx, userID int64, f family) error {
 		userID, f.ID, f.Number, store.Micros(f.RotatedAt))
 }
 
-// familyStands reports whether the family of a JWT has not ended. It is true for a JWT without a family.
-func familyStands(tx *store.Tx, c credentials.Claims) (stands bool, err error) {
+// familyIsValid reports whether the family of a JWT has not ended. It is true for a JWT without a family.
+func familyIsValid(tx *store.Tx, c credentials.Claims) (valid bool, err error) {
 	if c.FamilyID() == "" {
 		return true, nil
 	}
 	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM refresh_families WHERE user_id = $1 AND id = $2)`,
-		[]any{c.UserID, c.FamilyID()}, &stands)
-	return stands, err
+		[]any{c.UserID, c.FamilyID()}, &valid)
+	return valid, err
 }
 
 // endFamily ends a family with all its access tokens. It does nothing if the family has ended already.
@@ -65,8 +65,8 @@ func endFamilies(tx *store.Tx, userID int64) error {
 	return err
 }
 
-// makeRoom ends the families of a user that were last rotated at an instant or before, and those beyond a number: of these
-// the ones that were not used for the longest time.
+// makeRoom ends the families of a user that were last rotated at or before an instant and, beyond a maximum number, the
+// least recently used ones.
 func makeRoom(tx *store.Tx, userID int64, unused time.Time, keep int) error {
 	_, err := tx.Exec(`DELETE FROM refresh_families WHERE user_id = $1 AND (rotated_at <= $2 OR id IN (
 			SELECT f.id FROM refresh_families f WHERE f.user_id = $1 ORDER BY f.rotated_at DESC, f.id LIMIT 1000 OFFSET $3))`,
@@ -91,8 +91,8 @@ func ChangePassword(tx *store.Tx, userID int64, hash string) error {
 	return errors.Join(endFamilies(tx, userID), endSignIns(tx, userID), people.EndPasswordLinks(tx, userID))
 }
 
-// endGeneration ends the refresh tokens of a generation with all that came from them. If they have ended already, it returns
-// store.ErrNotFound.
+// endGeneration ends the refresh tokens of a generation and everything derived from them. If they have ended already,
+// it returns store.ErrNotFound.
 func endGeneration(tx *store.Tx, userID, generation int64) error {
 	if err := people.EndRefresh(tx, userID, generation); err != nil {
 		return err

@@ -44,7 +44,7 @@ func families(t *testing.T, h *apptest.House) (n int64) {
 	return n
 }
 
-// onBothWithAda is a house of ada on each engine, with a second process that has a connection of its own.
+// onBothWithAda is a house of ada on each engine, with a second process that has a separate connection.
 func onBothWithAda(t *testing.T, test func(t *testing.T, h, second *apptest.House)) {
 	t.Helper()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
@@ -110,7 +110,7 @@ func TestALostAnswerOfARefreshDoesNoHarm(t *testing.T) {
 		act(t, h, lost, errs.Internal, "the access token of the lost answer")
 		act(t, h, got, errs.Internal, "the access token of the second answer")
 
-		// Another key signs now: the family goes on.
+		// Another key signs now: the family continues.
 		apptest.WantKind(t, h.Sessions.RotateKeys(t.Context(), access.System(0)), errs.Internal, "a new key")
 		next := refresh(t, second, got.RefreshToken, errs.Internal, "with a new key")
 		refresh(t, h, got.RefreshToken, errs.Internal, "a lost answer with a new key")
@@ -118,8 +118,8 @@ func TestALostAnswerOfARefreshDoesNoHarm(t *testing.T) {
 	})
 }
 
-// Both processes are sent the same token at once, many times: all get the same next one, and it was rotated once. The clock
-// moves meanwhile, so that two rotations would make two texts.
+// Both processes get the same token concurrently, many times: all return the same next one, and it was rotated once.
+// The clock moves meanwhile, so that two rotations would return two texts.
 func TestParallelRefreshesGetTheSameToken(t *testing.T) {
 	t.Parallel()
 	onBothWithAda(t, func(t *testing.T, h, second *apptest.House) {
@@ -146,7 +146,7 @@ func TestParallelRefreshesGetTheSameToken(t *testing.T) {
 			session = answers[0]
 		}
 
-		// An old token is sent, while others refresh: whoever comes first, the family has ended when all are done.
+		// An old token is sent while others refresh: whatever the order, the family has ended when all are done.
 		old := session
 		session = refresh(t, h, session.RefreshToken, errs.Internal, "the next")
 		h.Now.Move(2 * credentials.RotationGrace)
@@ -167,7 +167,7 @@ func TestParallelRefreshesGetTheSameToken(t *testing.T) {
 	})
 }
 
-// One process has rotated a token and not committed yet, and another is sent the same token.
+// One process has rotated a token but not committed yet, and another one gets the same token.
 func TestARefreshSeesWhatAnotherProcessDoesToItsFamily(t *testing.T) {
 	t.Parallel()
 	for change, want := range map[string]errs.Kind{
@@ -295,8 +295,8 @@ func TestAUserHasNotMoreThanAHundredFamilies(t *testing.T) {
 	})
 }
 
-// Whoever has a signing key, a copy of the database and an access token still makes no refresh token of a family, and
-// ends none.
+// A signing key, a copy of the database and an access token are not enough to forge a refresh token of a family, or to
+// end one.
 func TestARotatingTokenIsNotMadeWithTheKeyAlone(t *testing.T) {
 	t.Parallel()
 	onBothWithAda(t, func(t *testing.T, h, _ *apptest.House) {
@@ -322,7 +322,7 @@ func TestARotatingTokenIsNotMadeWithTheKeyAlone(t *testing.T) {
 	})
 }
 
-// A database that was restored does not know what was used since: the family ends, and nobody goes on with an older token.
+// A restored database does not know which tokens were used since: the family ends, and older tokens are useless.
 func TestARefreshTokenFromTheFutureEndsItsFamily(t *testing.T) {
 	t.Parallel()
 	onBothWithAda(t, func(t *testing.T, h, second *apptest.House) {

@@ -15,7 +15,7 @@ type hashing struct {
 	// Strangers have at most three slots, and leave one processor free for everyone else. Of one address only three wait: it
 	// takes a hundred addresses to fill the queue.
 	strangers *limiter.Limiter
-	// Devices that have logged in before have a place of their own: whatever strangers send, they do not wait for it.
+	// Devices that have logged in before have a separate slot, so they never wait for strangers.
 	devices *limiter.Limiter
 }
 

@@ -21,7 +21,7 @@ import (
 // verifies, if the key was revoked, so no process accepts or uses a key for longer than another.
 const ringLife = time.Minute
 
-// keys is the ring of JWT keys. It is kept in the database, so that every process accepts the tokens of the others.
+// keys is the ring of JWT keys. It is stored in the database, so that all processes accept each other's tokens.
 type keys struct {
 	*people.Room
 	mu     sync.Mutex
@@ -107,8 +107,8 @@ func (k *keys) rotate(ctx context.Context, actor access.Actor) error {
 	return err
 }
 
-// revoke deletes a key, retired or not: the tokens it has signed become invalid immediately, in every process. If it was
-// the key that signs, a new one takes its place. The error names the field id when there is no such key.
+// revoke deletes a key, retired or not: the tokens it has signed become invalid immediately, in every process. If it
+// was the signing key, a new one replaces it. If the key does not exist, the error names the field id.
 func (k *keys) revoke(ctx context.Context, actor access.Actor, id string) error {
 	fresh, err := k.fresh()
 	if err != nil {
@@ -136,10 +136,10 @@ func (k *keys) revoke(ctx context.Context, actor access.Actor, id string) error 
 	return err
 }
 
-// jwtKeyStands reports whether a key is there still. A key that was revoked is not.
-func jwtKeyStands(tx *store.Tx, id string) (stands bool, err error) {
-	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM jwt_keys WHERE id = $1)`, []any{id}, &stands)
-	return stands, err
+// jwtKeyIsValid reports whether a key is there still. A key that was revoked is not.
+func jwtKeyIsValid(tx *store.Tx, id string) (valid bool, err error) {
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM jwt_keys WHERE id = $1)`, []any{id}, &valid)
+	return valid, err
 }
 
 // verify checks and reads a JWT. If it does not know the key, it reads the keys again: another process may just have
@@ -187,7 +187,7 @@ func InsertJWTKey(tx *store.Tx, k StoredKey) error {
 	return err
 }
 
-// RetireJWTKeys retires all keys: they verify, but do not sign any more.
+// RetireJWTKeys retires all keys: they still verify, but no longer sign.
 func RetireJWTKeys(tx *store.Tx) error {
 	_, err := tx.Exec(`UPDATE jwt_keys SET retired_at = $1 WHERE retired_at IS NULL`, store.Micros(tx.Now))
 	return err

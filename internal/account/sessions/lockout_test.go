@@ -49,7 +49,7 @@ func TestNobodyLocksAnotherOut(t *testing.T) {
 	})
 }
 
-// The attack: behind a proxy that is not named all clients have one address, and one of them kept all others out.
+// The attack: behind an unconfigured proxy all clients have one address, and one of them locked out all others.
 func TestAnAddressThatAllShareHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -91,7 +91,7 @@ func TestAnAddressThatAllShareHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// An address that guesses at many accounts has one try for each.
+// An address that tries many accounts has one try for each.
 func TestOneTryForWhoGuessesEverywhere(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -142,7 +142,7 @@ func TestTheRightCodeOfASecondFactorDoesNotWait(t *testing.T) {
 	})
 }
 
-// TestALinkWaitsWithLogins: no more passwords of links are hashed at once than of logins.
+// TestALinkWaitsWithLogins: passwords from links share the hashing limit with logins.
 func TestALinkWaitsWithLogins(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -160,7 +160,8 @@ func TestALinkWaitsWithLogins(t *testing.T) {
 	})
 }
 
-// TestWrongCodesCountForTheAccount: whoever has a password cannot guess the second factor from many addresses.
+// TestWrongCodesCountForTheAccount: the second factor cannot be guessed from many addresses by someone with the
+// password.
 func TestWrongCodesCountForTheAccount(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -190,7 +191,7 @@ func TestWrongCodesCountForTheAccount(t *testing.T) {
 		}
 		try(10, "000000", errs.TooMany)
 		try(11, code(), errs.TooMany)
-		try(12, "", errs.TwoFactorRequired) // who tries no code is asked for one
+		try(12, "", errs.TwoFactorRequired) // without a code, one is requested
 		_, err = h.Login(t, "ada", "a guess of twelve")
 		apptest.WantKind(t, err, errs.LoginFailed, "who has no password learns nothing")
 		h.Now.Move(2 * time.Second)
@@ -199,6 +200,6 @@ func TestWrongCodesCountForTheAccount(t *testing.T) {
 		for n := range 4 {
 			try(20+n, "000000", errs.TwoFactorInvalid)
 		}
-		try(30, code(), errs.Internal) // the count began again with the success
+		try(30, code(), errs.Internal) // the count restarted with the success
 	})
 }

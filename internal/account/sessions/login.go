@@ -57,9 +57,9 @@ type Session struct {
 	Device string
 }
 
-// Login checks a user name, a password and the second factor, if the account has one, and opens a session. A wrong
-// name and a wrong password get the same response after the same work, so that existing names cannot be discovered.
-// After failures the next login has to wait (see Backoff). Too many logins at once are refused (see hashing).
+// Login checks a user name, a password and the second factor, if the account has one, and opens a session. A wrong name
+// and a wrong password get the same response after the same work, so that existing names cannot be discovered. After
+// failures the next login has to wait (see Backoff). Too many concurrent logins are rejected (see hashing).
 func (s *Sessions) Login(ctx context.Context, in Login) (Session, error) {
 	in.Username = strings.ToLower(in.Username)
 	a, err := s.judge(ctx, in)
@@ -138,9 +138,9 @@ func (s *Sessions) judge(ctx context.Context, in Login) (attempt, error) {
 	return a, errors.Join(err, refused)
 }
 
-// begin reads the user with the name of the login, and whether the device is known. It refuses if such logins have to wait.
-// The correct code of a second factor does not wait: its sender is not a stranger. It is used up by that, so that no other
-// password can be tried with it.
+// begin reads the user with the name of the login, and whether the device is known. It rejects the login if such logins
+// have to wait. The correct code of a second factor does not wait: its sender is not a stranger. It is used up by that,
+// so that no other password can be tried with it.
 func (s *Sessions) begin(ctx context.Context, in Login) (a attempt, err error) {
 	a.Login = in
 	devices, err := s.readDevices(ctx, in.Devices)
@@ -217,7 +217,7 @@ func (s *Sessions) rememberDevice(ctx context.Context, a attempt) (string, error
 // checkPassword does the same work whether or not there is such a user. rehash is a new hash of the right password, if
 // the stored hash has another cost than new ones have today, and else "".
 func (s *Sessions) checkPassword(user people.User, known bool, password string) (right bool, rehash string, err error) {
-	if !known || secrets.NoPassword(user.PasswordHash) { // who was invited and has chosen none is like nobody
+	if !known || secrets.NoPassword(user.PasswordHash) { // an invited user who has not chosen a password is treated as unknown
 		return s.Cost.CheckDecoy(password), "", nil
 	}
 	right, err = secrets.CheckPassword(user.PasswordHash, password)
@@ -227,8 +227,9 @@ func (s *Sessions) checkPassword(user people.User, known bool, password string) 
 	return right, rehash, err
 }
 
-// checkSecondFactor is useSecondFactor for an attempt with the right password. Wrong codes are counted for the account, from
-// whatever addresses they come: who has the password could else guess from many. A known device is counted alone.
+// checkSecondFactor is useSecondFactor for an attempt with the right password. Wrong codes are counted for the account,
+// whatever the address: otherwise someone with the password could guess from many addresses. A known device is counted
+// separately.
 func (a attempt) checkSecondFactor(c *people.Room, tx *store.Tx) (refused, err error) {
 	if a.Code != "" {
 		if wait, err := a.secondFactorBlocked(tx); err != nil || wait > 0 {
@@ -242,7 +243,7 @@ func (a attempt) checkSecondFactor(c *people.Room, tx *store.Tx) (refused, err e
 	return refused, err
 }
 
-// secondFactorBlocked is how long the codes of the account have to wait, 0 or less if they need not.
+// secondFactorBlocked is how long codes of the account have to wait; 0 or less if they do not.
 func (a attempt) secondFactorBlocked(tx *store.Tx) (time.Duration, error) {
 	if a.deviceID != "" {
 		return 0, nil
@@ -277,8 +278,8 @@ func useSecondFactor(c *people.Room, tx *store.Tx, user people.User, code string
 	return nil, err
 }
 
-// countFailure counts a failed login, so that the next one like it has to wait. Of a known device nothing else is counted.
-// Of any other, an account and an address with many failures leave the pair of both one try, and no more.
+// countFailure counts a failed login, so that the next one like it has to wait. For a known device nothing else is
+// counted. Otherwise, an account or address with many failures leaves each pair a single try.
 func (a attempt) countFailure(tx *store.Tx) error {
 	forget, backoff := tx.Now.Add(-FailureLife), Backoff
 	if a.deviceID == "" {
@@ -306,7 +307,7 @@ func (in Login) account() string {
 
 func (in Login) address() string { return "address:" + AddressGroup(in.Address) }
 
-// own is the subject that alone decides whether an attempt has to wait: the device, or the pair of account and address.
+// own is the subject that decides whether an attempt has to wait: the device, or the pair of account and address.
 func (a attempt) own() string {
 	if a.deviceID != "" {
 		return fmt.Sprintf("device:%d:%s", a.user.ID, a.deviceID)

@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// BlockedUntil is the instant until which logins of a subject have to wait, or the zero time. A subject is what
-// failures are counted for, such as a pair of account and address.
+// BlockedUntil is the instant until which logins of a subject have to wait, or the zero time. Failures are counted by
+// subject, such as a pair of account and address.
 func BlockedUntil(tx *store.Tx, subject string) (time.Time, error) {
 	var until sql.NullInt64
 	err := tx.QueryRow(`SELECT MAX(blocked_until) FROM login_attempts WHERE subject = $1`, []any{subject}, &until)
@@ -55,8 +55,8 @@ func ForgetFailedLoginsBefore(tx *store.Tx, before time.Time, limit int) (int64,
 		SELECT subject FROM login_attempts WHERE last_at < $1 LIMIT $2)`, store.Micros(before), limit)
 }
 
-// CountAsk counts one more question of a subject, up to a limit in an hour that begins with the first of them. Beyond the limit it counts
-// nothing, so that repeated requests lock nobody out, and returns the rest of the hour.
+// CountAsk counts a request of a subject, up to a limit per hour, starting with the first one. Beyond the limit it
+// counts nothing, so that repeated requests lock no one out, and returns the rest of the hour.
 func CountAsk(tx *store.Tx, subject string, limit int) (wait time.Duration, err error) {
 	err = store.ExecOne(tx, `INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, $3, $2)
 		ON CONFLICT (subject) DO UPDATE SET

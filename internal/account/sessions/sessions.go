@@ -25,7 +25,7 @@ type Sessions struct {
 	*people.Room
 	keys    *keys
 	tokens  *tokens.Tokens
-	callers cache.Cache[tokenAt, Caller] // who was let in by an API token during the last minute
+	callers cache.Cache[tokenAt, Caller] // callers authenticated with an API token during the last minute
 	hashing hashing
 }
 
@@ -84,8 +84,8 @@ type tokenAt struct {
 	id   int64
 }
 
-// cached returns a caller that the process keeps, unless something of the site has changed since (see sites.Changed), or the use
-// of the token is to be recorded again.
+// cached returns a cached caller, unless something of the site has changed since (see sites.Changed), or the use of the
+// token has to be recorded again.
 func (s *Sessions) cached(ctx context.Context, at tokenAt, now time.Time) (caller Caller, ok bool, err error) {
 	caller, ok = s.callers.Get(at)
 	if !ok || now.Sub(caller.Token.LastUsedAt) >= tokens.TouchEvery {
@@ -175,8 +175,8 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (access.Ac
 		return access.Actor{}, people.ErrOtherSite()
 	case actor.SiteID == 0:
 		return access.Actor{}, errNoSite()
-	// A JWT is for all sites of its user, and its instants are those of the real clock. If the clock of this site was
-	// moved after its issue, it has lived longer here by that much.
+	// A JWT is for all sites of its user, and its times are by the real clock. If the clock of this site was moved
+	// after its issue, it has lived longer here by that much.
 	case !s.Clock().Add(caller.Ahead - aheadThen).Before(claims.ExpiresAt):
 		return access.Actor{}, errJWTInvalid()
 	}
@@ -250,23 +250,23 @@ func (s *Sessions) userOf(ctx context.Context, bearer string, kind credentials.K
 		return people.User{}, credentials.Claims{}, err
 	}
 	var user people.User
-	var stands bool
+	var valid bool
 	err = s.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		if user, err = people.UserByID(tx, claims.UserID); errors.Is(err, store.ErrNotFound) {
 			return errJWTInvalid()
 		} else if err != nil {
 			return err
 		}
-		if stands, err = jwtKeyStands(tx, claims.KeyID); err != nil || !stands {
+		if valid, err = jwtKeyIsValid(tx, claims.KeyID); err != nil || !valid {
 			return err
 		}
-		stands, err = familyStands(tx, claims)
+		valid, err = familyIsValid(tx, claims)
 		return err
 	})
 	if err != nil {
 		return people.User{}, credentials.Claims{}, err
 	}
-	if !stands || claims.Generation != user.RefreshGeneration {
+	if !valid || claims.Generation != user.RefreshGeneration {
 		return people.User{}, credentials.Claims{}, errJWTInvalid()
 	}
 	// Each generation has one refresh token that does not rotate. It cannot be forged with a key alone, because its issue is in

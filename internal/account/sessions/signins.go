@@ -21,9 +21,9 @@ import (
 const (
 	SignInIdle   = 2 * time.Hour    // without a request
 	SignInLife   = 12 * time.Hour   // in all
-	ProofLife    = 10 * time.Minute // for how long a password that was given counts where it is asked for again
+	ProofLife    = 10 * time.Minute // how long an entered password is accepted before it is asked for again
 	seenEvery    = time.Minute      // a request within it writes nothing
-	maxSignIns   = 50               // of one user; a further one ends the one that was not used for the longest time
+	maxSignIns   = 50               // per user; one more ends the least recently used
 	longestAgent = 200              // bytes of a User-Agent that are kept
 )
 
@@ -42,8 +42,8 @@ type SignIn struct {
 // Proven reports whether the password was entered recently enough not to be requested again.
 func (s SignIn) Proven(now time.Time) bool { return now.Sub(s.ProvenAt) < ProofLife }
 
-// stands reports whether a sign-in is valid at an instant, for the current state of the user.
-func (s SignIn) stands(user people.User, now time.Time) bool {
+// isValid reports whether a sign-in is valid at an instant, for the current state of the user.
+func (s SignIn) isValid(user people.User, now time.Time) bool {
 	return s.Generation == user.RefreshGeneration && now.Sub(s.SeenAt) < SignInIdle && now.Sub(s.BeganAt) < SignInLife
 }
 
@@ -93,8 +93,8 @@ func (s *SignIns) begin(ctx context.Context, user people.User, address, browser 
 	return strconv.FormatInt(user.ID, 10) + "." + secret, err
 }
 
-// Visit authenticates a cookie, and returns what its user may do on the site with a path, or on none. The error has the kind
-// errs.NotLoggedIn if the sign-in does not count any more, and else those of Sessions.Authenticate.
+// Visit authenticates a cookie, and returns what its user may do on the site with a path, or on none. The error has the
+// kind errs.NotLoggedIn if the sign-in is no longer valid; otherwise the errors are those of Sessions.Authenticate.
 func (s *SignIns) Visit(ctx context.Context, path, cookie, address string) (v Visit, err error) {
 	userID, id, ok := parseCookie(cookie)
 	if !ok {
@@ -105,7 +105,7 @@ func (s *SignIns) Visit(ctx context.Context, path, cookie, address string) (v Vi
 		if v.SignIn, err = signIn(tx, userID, id); err == nil {
 			v.User, err = people.UserByID(tx, userID)
 		}
-		if errors.Is(err, store.ErrNotFound) || err == nil && !v.SignIn.stands(v.User, tx.Now) {
+		if errors.Is(err, store.ErrNotFound) || err == nil && !v.SignIn.isValid(v.User, tx.Now) {
 			return errNotLoggedIn()
 		} else if err != nil {
 			return err
@@ -174,9 +174,9 @@ func (s *SignIns) SignOutEverywhere(ctx context.Context, v Visit) error {
 	})
 }
 
-// ChangePassword sets another password for the user of a visit, who gives the old one in a login. It ends everything else in which they are
-// signed in, and returns a new cookie for this browser. With endTokens the API tokens that act as the user end, too. The errors are those of
-// Sessions.Login, and Invalid about the field `password`.
+// ChangePassword changes the password of the user of a visit, who gives the old one in a login. It ends all other
+// sessions of the user, and returns a new cookie for this browser. With endTokens it also deletes the API tokens that
+// act as the user. The errors are those of Sessions.Login, and Invalid about the field `password`.
 func (s *SignIns) ChangePassword(
 	ctx context.Context, v Visit, in Login, password string, endTokens bool, browser string,
 ) (cookie string, err error) {
@@ -231,13 +231,13 @@ func (s *SignIns) RemoveSecondFactor(ctx context.Context, v Visit, in Login) err
 	})
 }
 
-// List lists the browsers in which the user of a visit is signed in, the one that was used last first.
+// List lists the browsers in which the user of a visit is signed in, the last used first.
 func (s *SignIns) List(ctx context.Context, v Visit) (list []SignIn, err error) {
 	err = s.Sessions.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		all, err := signInsOf(tx, v.User.ID)
 		list = nil
 		for _, one := range all {
-			if one.stands(v.User, tx.Now) {
+			if one.isValid(v.User, tx.Now) {
 				list = append(list, one)
 			}
 		}
@@ -255,8 +255,8 @@ func (s *SignIns) Sites(ctx context.Context, v Visit) (list []merchant.Site, tot
 	return session.Sites, session.SiteCount, nil
 }
 
-// Forget removes a number of sign-ins that do not count any more. One that is too old has no requests any more, so all go by
-// their last one. more: there may be some left.
+// Forget deletes a number of sign-ins that are no longer valid, by the time of their last request. more reports whether
+// there may be some left.
 func (s *SignIns) Forget(ctx context.Context) (more bool, err error) {
 	err = s.Sessions.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		n, err := forgetSignIns(tx, tx.Now.Add(-SignInIdle), leases.ForgetAtOnce)

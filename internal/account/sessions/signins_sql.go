@@ -29,7 +29,7 @@ func signIn(tx *store.Tx, userID int64, id string) (s SignIn, err error) {
 	return s, err
 }
 
-// signInsOf lists those of a user, the one that was used last first.
+// signInsOf lists the sign-ins of a user, the last used first.
 func signInsOf(tx *store.Tx, userID int64) (list []SignIn, err error) {
 	err = tx.Query(`SELECT `+signInColumns+` FROM sign_ins WHERE user_id = $1 ORDER BY seen_at DESC, id LIMIT $2`,
 		[]any{userID, maxSignIns}, func(scan func(dest ...any) error) error {
@@ -59,8 +59,8 @@ func endSignIns(tx *store.Tx, userID int64) error {
 	return err
 }
 
-// makeRoomForSignIn removes the sign-ins of a user that began at an instant or before, and those beyond a number: of these the
-// ones that were not used for the longest time.
+// makeRoomForSignIn deletes the sign-ins of a user that began at or before an instant and, beyond a maximum number, the
+// least recently used ones.
 func makeRoomForSignIn(tx *store.Tx, userID int64, old time.Time, keep int) error {
 	_, err := tx.Exec(`DELETE FROM sign_ins WHERE user_id = $1 AND (began_at <= $2 OR id IN (
 			SELECT s.id FROM sign_ins s WHERE s.user_id = $1 ORDER BY s.seen_at DESC, s.id LIMIT 1000 OFFSET $3))`,

@@ -121,7 +121,7 @@ func TestThePasswordCountsAsGivenForTenMinutes(t *testing.T) {
 	})
 }
 
-// TestEndedSignInsAreForgotten: by the job, a number at a time; and a user never has more than fifty.
+// TestEndedSignInsAreForgotten: the job deletes them in batches; a user never has more than fifty.
 func TestEndedSignInsAreForgotten(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -152,7 +152,7 @@ func TestEndedSignInsAreForgotten(t *testing.T) {
 			h.Now.Move(time.Hour)
 			apptest.Visits(t, h, fresh, "", errs.Internal, "used each hour")
 		}
-		h.Now.Move(sessions.SignInIdle) // nobody can use it any more
+		h.Now.Move(sessions.SignInIdle) // it can no longer be used
 		if _, err := h.SignIns.Forget(ctx); err != nil {
 			t.Fatal(err)
 		}

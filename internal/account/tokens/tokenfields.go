@@ -25,7 +25,7 @@ type APIToken struct {
 	UpdatedAt  time.Time
 }
 
-// MaxTokens is the greatest number of API tokens of a site. Expired ones count, too (section 8).
+// MaxTokens is the maximum number of API tokens of a site, including expired ones (section 8).
 const MaxTokens = 2
 
 // TokenFields are the fields of a request that makes an API token (section 4.1).

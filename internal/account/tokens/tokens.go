@@ -177,7 +177,7 @@ func (t *Tokens) record() {
 	defer close(t.done)
 	for first := range t.uses {
 		batch := []tokenUse{first}
-		for len(t.uses) > 0 && len(batch) < usesAhead { // nobody else receives, so this does not block
+		for len(t.uses) > 0 && len(batch) < usesAhead { // there is no other receiver, so this does not block
 			batch = append(batch, <-t.uses)
 		}
 		bySite := map[int64][]tokenUse{}

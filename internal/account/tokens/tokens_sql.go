@@ -150,7 +150,8 @@ func deleteTokens(tx *store.Tx, siteID int64) error {
 	return sites.Changed(tx, siteID)
 }
 
-// TouchToken records when a token was used, unless a use after unlessAfter is recorded already, or the token is gone.
+// TouchToken records when a token was used, unless a use after unlessAfter is already recorded, or the token has been
+// deleted.
 func TouchToken(tx *store.Tx, siteID, id int64, used, unlessAfter time.Time) error {
 	var there int
 	err := tx.QueryRow(`SELECT COUNT(*) FROM api_tokens WHERE site_id = $1 AND id = $2`, []any{siteID, id}, &there)

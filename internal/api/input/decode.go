@@ -18,8 +18,8 @@ const (
 )
 
 // decodeObject reads the fields of a JSON object, and nothing inside them: a list or an object stays a raw text until a
-// handler requests it. So unused fields cost one scan of their bytes. Every text is scanned, because a card number is
-// refused anywhere. A duplicate field is noted as a problem.
+// handler requests it. So unused fields cost one scan of their bytes. Every text is scanned, because card numbers are
+// rejected everywhere. A duplicate field is a problem.
 func decodeObject(text []byte, p *errs.Problems) (map[string]any, error) {
 	text = bytes.Trim(text, " \t\r\n") // the only white space of JSON
 	if len(text) == 0 {

@@ -23,7 +23,7 @@ func inputOf(t *testing.T, body string) *Input {
 	return in
 }
 
-// problemsOf are the fields that are noted as wrong, with their messages.
+// problemsOf are the invalid fields with their messages.
 func problemsOf(t *testing.T, p *errs.Problems) map[string]string {
 	t.Helper()
 	err := p.Err()
@@ -111,7 +111,7 @@ func TestWrongTypesAreAllNoted(t *testing.T) {
 			t.Errorf("nothing is noted about %s", name)
 		}
 	}
-	// Each item is a field of its own, and what it lacks is named, too.
+	// Each item is a separate field, and its missing fields are named too.
 	for field, want := range map[string]string{"items3[0].id": "Must be a whole number", "items3[0].total": "required", "items3[1].total": "Must be a whole number"} {
 		if !strings.Contains(found[field], want) {
 			t.Errorf("about %s: %q, want %q", field, found[field], want)
@@ -164,7 +164,7 @@ func keysOf(params map[string]string) []string {
 	return keys
 }
 
-// built builds what a value has inside, down to the last.
+// built builds a value with everything inside it.
 func built(t *testing.T, value any, p *errs.Problems) any {
 	t.Helper()
 	text, ok := value.(Raw)
@@ -190,8 +190,7 @@ func built(t *testing.T, value any, p *errs.Problems) any {
 	return items
 }
 
-// FuzzReadInput holds the decoder against encoding/json: it takes what that takes, as long as it is an object, and
-// reads the same out of it.
+// FuzzReadInput compares the decoder with encoding/json: it accepts the same objects, and reads the same values.
 func FuzzReadInput(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, ``, ` { "a" : [ 1 , -2.5e3, "x", null, true, {"b": []} ] } `, `{"a":1,"a":2}`, `[]`, `"x"`, `{"a":`, `{"a":1}{}`,
@@ -220,7 +219,7 @@ func FuzzReadInput(f *testing.F) {
 		if wantErr != nil {
 			t.Fatalf("%q was read as %v, but is no JSON: %v", raw, got, wantErr)
 		}
-		// Of a field that is given twice inside an object of a field that is given twice, json merges the two.
+		// encoding/json merges duplicate fields of duplicate objects.
 		if read := built(t, got, problems); problems.Err() == nil && !reflect.DeepEqual(read, any(want)) {
 			t.Fatalf("%q was read as %v, want %v", raw, read, want)
 		}
@@ -270,7 +269,7 @@ func TestHalfOfASurrogatePairIsNoText(t *testing.T) {
 	}
 }
 
-// TestNumbersHoldNoCardNumbers: a card number without quotation marks is one, too.
+// TestNumbersHoldNoCardNumbers: a card number without quotation marks is also found.
 func TestNumbersHoldNoCardNumbers(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bool{

@@ -82,8 +82,8 @@ func (in *Input) Party(prefix string) merchant.PartyFields {
 	}
 }
 
-// Parts reads how a payment is divided among bookings. It is nil when the field is absent or is not a list of objects. What is
-// absent or wrong in an item is zero.
+// Parts reads how a payment is divided among bookings. It is nil if the field is absent or is not a list of objects.
+// Absent or invalid values in an item are zero.
 func (in *Input) Parts(name string) *[]payment.Item {
 	given := in.Items(name)
 	if given == nil {

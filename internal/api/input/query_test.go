@@ -88,7 +88,7 @@ func TestISODates(t *testing.T) {
 		"2026-03-02T10:20:30", "2026-03-02T10:20:30Z", "2026-03-02T12:20:30+02:00", "2026-03-02T12:20:30+0200",
 		"2026-03-02T05:20:30-05:00", "2026-03-02 10:20:30", "2026-03-02T10:20:30.000Z",
 	} {
-		// Also as who forgets to escape writes it: a plus sign is then a space.
+		// Also without escaping, where a plus sign becomes a space.
 		for _, escaped := range []string{url.QueryEscape(text), strings.ReplaceAll(text, " ", "%20")} {
 			q := queryOf(t, "after="+escaped)
 			if got := q.Instant("after"); got == nil || !got.Equal(want) {

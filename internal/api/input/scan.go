@@ -16,8 +16,8 @@ import (
 // Raw is the text of a list or an object inside a body, as the client wrote it. The text is valid JSON.
 type Raw []byte
 
-// checkBounds refuses a text with more values than a body may have, or with values that are nested too deep. It stops at the
-// first one that is too many. So it comes first: for each byte it does less than any other reader does.
+// checkBounds rejects a text with more values than a body may have, or nested too deep. It stops at the first value too
+// many. It runs first because it does less work per byte than any other reader.
 func checkBounds(text []byte) error {
 	values, depth := 1, 0
 	for at := 0; at < len(text); at++ {
@@ -207,7 +207,7 @@ func endOfValue(text []byte, from int) int {
 	return len(text)
 }
 
-// skipSpace is the first place that is neither white space nor one of the signs between values.
+// skipSpace returns the first position that is neither white space nor punctuation between values.
 func skipSpace(text []byte, at int) int {
 	for at < len(text) && strings.IndexByte(" \t\r\n,:", text[at]) >= 0 {
 		at++

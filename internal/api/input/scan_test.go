@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// hostile are bodies of nearly the greatest size that take more than a byte for each byte if they are built.
+// hostile are bodies of nearly the maximum size that take more memory than their size if they are built.
 func hostile() map[string]string {
 	fill := func(head, piece, tail string) string {
 		return head + strings.Repeat(piece, (MaxBody-len(head)-len(tail))/len(piece)) + tail
@@ -56,7 +56,7 @@ func TestAHostileBodyIsNotBuilt(t *testing.T) {
 	}
 }
 
-// What nobody asks for takes no memory, however much it is.
+// Unused values take no memory, however large they are.
 func TestWhatIsUnknownIsNotBuilt(t *testing.T) {
 	body := []byte(`{"x": [` + strings.Repeat(`{"a": [0, true, "b"]},`, 3000) + `0], "total": 7}`)
 	took := testing.AllocsPerRun(5, func() {

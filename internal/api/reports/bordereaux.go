@@ -74,7 +74,7 @@ type BordereauTotal struct {
 	Gross    string         `json:"gross"`
 	Tax      string         `json:"tax"`
 	Net      string         `json:"net"`
-	// Of the net premium, by the contract, rounded once; and what is due to the underwriter after it.
+	// Computed from the net premium by the contract, rounded once; and the amount due to the underwriter after it.
 	Commission string `json:"commission"`
 	Due        string `json:"due"`
 }

@@ -86,8 +86,8 @@ func showDetail(d exposure.Detail, names map[int64]string) detailShape {
 	return shape
 }
 
-// ShowMovementDetails gives a page of the details of a movement in the shape of the wire, to be encoded as JSON. The command
-// line prints it, too.
+// ShowMovementDetails returns a page of the details of a movement as in the API, to be encoded as JSON. The command
+// line also prints it.
 func ShowMovementDetails(r report.MovementDetailsReport) any {
 	locked := r.Query.Valuation == exposure.Locked
 	return movementDetailsShape{

@@ -16,7 +16,7 @@ import (
 )
 
 // exposureShape is an exposure report on the wire. Amounts are minor units: e1 to e5 in the currency of the row, the
-// others in the currency of the report. Those are null where a rate is missing for a part of them.
+// others in the currency of the report. Those are null if a rate is missing for a part of them.
 type exposureShape struct {
 	AsOf        civil.Day          `json:"as_of"`
 	KnownAt     string             `json:"known_at"`
@@ -167,8 +167,7 @@ type instalmentsShape struct {
 	E4         int64          `json:"e4"`
 }
 
-// ShowExposure gives an exposure report in the shape of the wire, to be encoded as JSON. The command line prints it,
-// too.
+// ShowExposure returns an exposure report as in the API, to be encoded as JSON. The command line also prints it.
 func ShowExposure(r report.ExposureReport) any {
 	by := string(r.Query.By)
 	if r.Query.Across != "" {

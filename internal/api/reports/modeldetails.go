@@ -18,8 +18,8 @@ type modelDetailsShape struct {
 	Rows    []modelDetailShape `json:"rows"`
 }
 
-// modelDetailShape is a payment or refund behind an estimate, or an allocation behind E1. Amounts are minor units of the base
-// currency. What belongs to the other figure is null.
+// modelDetailShape is a payment or refund behind an estimate, or an allocation behind E1. Amounts are minor units of
+// the base currency. Fields of the other figure are null.
 type modelDetailShape struct {
 	Figure      string                   `json:"figure"`
 	Channel     view.Named               `json:"channel"`
@@ -37,8 +37,8 @@ type modelDetailShape struct {
 // ShareDecimals is how many decimals the share of a payment in an estimate is shown with.
 const ShareDecimals = 8
 
-// ShowModelDetails gives a page of the details of a model in the shape of the wire, to be encoded as JSON. The command line
-// prints it, too.
+// ShowModelDetails returns a page of the details of a model as in the API, to be encoded as JSON. The command line also
+// prints it.
 func ShowModelDetails(r report.ModelDetailsReport) any {
 	return modelDetailsShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(view.ISOMicros), Final: r.Final, Bands: r.Bands,

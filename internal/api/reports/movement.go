@@ -9,9 +9,9 @@ import (
 	"holdfast/internal/report"
 )
 
-// movementShape is a movement on the wire. Amounts are minor units: e1 and e2 of rows in their own currencies, the others
-// in the currency of the report. All lines have a sign, and their sum is the closing. A line in the currency of the report
-// is null where a rate is missing for a part of it.
+// movementShape is a movement on the wire. Amounts are minor units: e1 and e2 of rows in their own currencies, the
+// others in the currency of the report. All lines have a sign, and their sum is the closing. A line in the currency of
+// the report is null if a rate is missing for a part of it.
 type movementShape struct {
 	From civil.Day `json:"from"`
 	To   civil.Day `json:"to"`

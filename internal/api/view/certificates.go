@@ -20,8 +20,8 @@ type certificateShape struct {
 	Created     string                      `json:"created"`
 }
 
-// ShowCertificate gives the certificate of a booking in the shape of the wire, to be encoded as JSON. base is the address under
-// which clients reach the service. The command line prints it, too.
+// ShowCertificate returns the certificate of a booking as in the API, to be encoded as JSON. base is the service's
+// public URL. The command line also prints it.
 func ShowCertificate(found certificates.Certificate, base string) any {
 	shape := certificateShape{
 		Booking: found.BookingID, Link: certificates.Link(base, found.Key), State: found.State, Currencies: found.Currency,

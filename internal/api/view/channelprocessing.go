@@ -49,7 +49,7 @@ type forexRateOfShape struct {
 	Modified string      `json:"modified"`
 }
 
-// ShowForex gives the rates of a channel, from its base currency to the others.
+// ShowForex returns the rates of a channel, from its base currency to the others.
 func ShowForex(base money.Currency, rates []fx.FeedRate) Forex {
 	symbol := base.Symbol()
 	shape := Forex{

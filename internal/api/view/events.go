@@ -15,7 +15,7 @@ type Happening struct {
 	ObjectType event.Kind      `json:"object_type"`
 	ObjectID   int64           `json:"object_id"`
 	Details    json.RawMessage `json:"details"` // the data of the event itself
-	Object     any             `json:"object"`  // as it is now; null if it is gone
+	Object     any             `json:"object"`  // its current state; null if it was deleted
 }
 
 // Feed is a piece of the feed.

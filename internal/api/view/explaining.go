@@ -51,8 +51,8 @@ type bookingValueShape struct {
 	Retained   int64          `json:"retained"`
 }
 
-// ShowBookingProtection gives the explanation of a booking in the shape of the wire, to be encoded as JSON. The
-// command line prints it, too.
+// ShowBookingProtection returns the explanation of a booking as in the API, to be encoded as JSON. The command line
+// also prints it.
 func ShowBookingProtection(r report.BookingProtection) any {
 	b := r.Sums
 	shape := bookingProtectionShape{
@@ -132,8 +132,8 @@ type linePlaceShape struct {
 	State     premiumStateShape `json:"state"`
 }
 
-// ShowStatementLineProtection gives the explanation of a line of a statement in the shape of the wire, to be encoded
-// as JSON. The command line prints it, too.
+// ShowStatementLineProtection returns the explanation of a line of a statement as in the API, to be encoded as JSON.
+// The command line also prints it.
 func ShowStatementLineProtection(r report.StatementLineProtection) any {
 	p := r.Part
 	return statementLineProtectionShape{

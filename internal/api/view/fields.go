@@ -57,7 +57,7 @@ func (f *Fields) Strings(name string, list []string) {
 	f.Text = append(f.Text, ']')
 }
 
-// appendText writes a JSON string. Texts in which something has to be escaped are rare; Encode knows how.
+// appendText writes a JSON string. Texts that need escaping are rare; Encode handles them.
 func appendText(b []byte, text string) []byte {
 	ascii := true
 	for i := range len(text) {

@@ -7,8 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestABookingIsWrittenAsJSONDoesIt: what a list writes field by field is what encoding/json makes of the shape, whatever
-// stands in it.
+// TestABookingIsWrittenAsJSONDoesIt: a list writes the same bytes field by field as encoding/json, whatever the values.
 func TestABookingIsWrittenAsJSONDoesIt(t *testing.T) {
 	t.Parallel()
 	texts := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{

@@ -89,7 +89,7 @@ type limitEventShape struct {
 	LimitAmount int64                 `json:"limit_amount"`
 	Currency    money.Currency        `json:"currency"`
 	LimitID     int64                 `json:"limit_id"`
-	Transaction *int64                `json:"transaction"` // the one that crossed it; null when no payment did
+	Transaction *int64                `json:"transaction"` // the payment that crossed it; null if none did
 	CrossedAt   string                `json:"crossed_at"`
 	RecordedAt  string                `json:"recorded_at"`
 }
@@ -103,7 +103,7 @@ func ShowLimitEvent(e protection.LimitEvent) any {
 	}
 }
 
-// Named is a thing with its id and its name.
+// Named is an object with its id and name.
 type Named struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`

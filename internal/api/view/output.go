@@ -13,7 +13,7 @@ func Encode(w io.Writer, body any) error {
 	return enc.Encode(body)
 }
 
-// Links are the addresses of a thing and of its collection.
+// Links are the URLs of an object and of its collection.
 type Links struct {
 	Self       [1]Link `json:"self"`
 	Collection [1]Link `json:"collection"`

@@ -49,8 +49,8 @@ type premiumShape struct {
 	Steps      []stepShape        `json:"steps"`
 }
 
-// ShowPremiumLine gives a line of the premium ledger in the shape of the wire, to be encoded as JSON. The command line
-// prints it, too.
+// ShowPremiumLine returns a line of the premium ledger as in the API, to be encoded as JSON. The command line also
+// prints it.
 func ShowPremiumLine(l protection.PremiumLine) premiumLineShape {
 	return premiumLineShape{
 		ID: l.ID, Kind: string(l.Kind), Cause: string(l.Cause), RecordedAt: civil.FormatInstant(l.RecordedAt),

@@ -96,8 +96,8 @@ type stepShape struct {
 	Text string `json:"text"`
 }
 
-// ShowProtection gives the explanation of a transaction in the shape of the wire, to be encoded as JSON. The command
-// line prints it, too.
+// ShowProtection returns the explanation of a transaction as in the API, to be encoded as JSON. The command line also
+// prints it.
 func ShowProtection(r report.ProtectionReport) protectionShape {
 	shape := protectionShape{
 		Summary: r.Summary, Transaction: r.Transaction.ID, Type: string(r.Transaction.Type),

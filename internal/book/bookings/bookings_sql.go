@@ -47,8 +47,8 @@ func ScanBooking(scan func(dest ...any) error, more ...any) (booking.Booking, er
 	return b, err
 }
 
-// inRow writes the ids of suppliers for the row of their booking, with commas between them. The row repeats what is in
-// booking_suppliers, so that no second statement is needed to read a booking.
+// inRow joins the ids of suppliers with commas, for the row of their booking. The row repeats booking_suppliers, so
+// that reading a booking takes one statement.
 func inRow(ids []int64) string {
 	text := make([]string, len(ids))
 	for i, id := range ids {
@@ -99,8 +99,9 @@ func ByImportKey(tx *store.Tx, siteID, channelID int64, key string) (booking.Boo
 	})
 }
 
-// Lock locks a booking for the rest of the write, and reads it without its transactions. Another write that wants to lock
-// it waits. Its version is the one that it has after this write, which counts up once, however much the write changes.
+// Lock locks a booking for the rest of the write, and reads it without its transactions. Other writes that lock it
+// wait. Its version is already that of this write: the version increases once per write, however much the write
+// changes.
 func Lock(tx *store.Tx, siteID, id int64) (booking.Booking, error) {
 	if b, ok := Held(tx, siteID, id); ok {
 		return b, nil
@@ -218,8 +219,7 @@ func exactly(w *sqltext.Where, column, text string) {
 	}
 }
 
-// firstDayNotBefore returns the first day that begins at the instant or after it. So every earlier day begins before the
-// instant.
+// firstDayNotBefore returns the first day that begins at or after the instant.
 func firstDayNotBefore(t time.Time) int64 {
 	day := civil.DayOf(t)
 	if day.Start().Before(t) {

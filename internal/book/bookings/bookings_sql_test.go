@@ -125,7 +125,7 @@ func TestWhatIsNotThere(t *testing.T) {
 		if list := s.List(t, bookings.BookingFilter{}, s.EverythingInOrder); len(list.Items) != 0 {
 			t.Errorf("listed: %v", idsOf(list.Items))
 		}
-		// The natural key of what is in the trash is free.
+		// The natural key of a booking in the trash is free.
 		s.Insert(t, s.Booking(func(b *booking.Booking) { b.ImportKey = "K" }))
 	})
 }
@@ -310,7 +310,7 @@ func TestBookingsInTheOrderOfTheirNaming(t *testing.T) {
 func TestBookingFilters(t *testing.T) {
 	t.Parallel()
 	var seconds atomic.Int64
-	// Each second is over by half when something happens in it.
+	// Each event happens half a second after a full second.
 	clock := func() time.Time {
 		return dbtest.Start.Add(time.Duration(seconds.Load())*time.Second + time.Second/2)
 	}
@@ -440,7 +440,7 @@ func TestBoundsOnTheEndDate(t *testing.T) {
 	})
 }
 
-// The conditions that choose bookings by status and by change, and the functions that tell both, never disagree.
+// The conditions that select bookings by status and modification always agree with the functions that compute both.
 func TestFiltersAgreeWithStatusAndChange(t *testing.T) {
 	t.Parallel()
 	now := atomic.Pointer[time.Time]{}
@@ -490,7 +490,7 @@ func TestFiltersAgreeWithStatusAndChange(t *testing.T) {
 	})
 }
 
-// checkModified compares the list of the bookings that were modified in some span with what each of them says.
+// checkModified compares the list of bookings modified in some period with each booking's own time.
 func checkModified(t *rapid.T, s *dbtest.BookingSite, all []booking.Booking) {
 	moments := []time.Time{{}, dbtest.StartDay.Start(), (dbtest.StartDay - 1).Start(), dbtest.Start.Add(-30 * time.Hour)}
 	moment := rapid.Custom(func(t *rapid.T) time.Time {
@@ -522,7 +522,7 @@ func checkModified(t *rapid.T, s *dbtest.BookingSite, all []booking.Booking) {
 	}
 }
 
-// Writers that lock, read, change and write at the same time lose nothing of each other.
+// Concurrent writers that lock, read, change and write lose no updates.
 func TestParallelUpdatesOfABookingLoseNothing(t *testing.T) {
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
 		ids := s.Insert(t, s.Booking(nil), s.Booking(nil))

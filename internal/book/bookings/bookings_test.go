@@ -17,11 +17,11 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// Totals that fall, payments that arrive and deletions, all at once: what is held never passes the total, and what was
-// deleted has no transactions. Whoever comes too late is refused, and told why.
+// Totals that fall, payments that arrive and deletions, all at once: held amounts never exceed the total, and deleted
+// bookings have no transactions. Late writers get an error with the reason.
 func TestNoInterleavingBreaksABooking(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.With(func(cfg *app.Config) { cfg.Profile = merchant.ServerToServerProfile }) // what holdfast takes itself is bounded
+		w.With(func(cfg *app.Config) { cfg.Profile = merchant.ServerToServerProfile }) // payments taken by holdfast are bounded
 		channel := w.Channel(merchant.ModeTest, money.EUR)
 		for range 4 {
 			b := w.Booking(channel, 10_00, "2024-09-14")

@@ -32,20 +32,22 @@ func recordStatus(tx *store.Tx, before, after booking.Booking) {
 // completedAtOnce is how many events of completed bookings one write records.
 const completedAtOnce = 200
 
-// TellCompleted records the event of bookings that are completed: they are paid, and their end date is past by the clock of
-// their site. It is the job that notices this. more: there may be others.
-func TellCompleted(ctx context.Context, db *sites.DB) (more bool, err error) {
-	return sites.Each(ctx, db, sitesToComplete, completedAtOnce, tellCompleted)
+// RecordCompleted records the events of bookings that are completed: paid, and past their end date by the clock of
+// their site. more reports whether there may be others.
+func RecordCompleted(ctx context.Context, db *sites.DB) (more bool, err error) {
+	return sites.Each(ctx, db, sitesToComplete, completedAtOnce, recordCompleted)
 }
 
-// sitesToComplete selects the sites with bookings to tell, by the real time. The first day is the end of an index.
+// sitesToComplete selects the sites with bookings to complete, by the real time. The first day is at the end of an
+// index.
 const sitesToComplete = `SELECT s.id, s.clock_ahead FROM site_places p JOIN sites s ON s.id = p.site_id WHERE (SELECT MIN(b.end_day)
 	FROM bookings b WHERE b.site_id = p.site_id AND b.status = 'paid' AND NOT b.completed) < ($1 + s.clock_ahead) / 86400000000 ORDER BY s.id`
 
-// tellCompleted records up to limit completed bookings of a site, and returns how many. The row of the booking is the lock,
-// so each completion is published once. Its conditions are looked at again, in a form that no index has: else PostgreSQL
-// may go through all bookings that wait for their completion, to find the few that were chosen. A booking that is not paid any more, or gets a later end date, can be completed again.
-func tellCompleted(tx *store.Tx, siteID int64, limit int) (told int, err error) {
+// recordCompleted records up to limit completed bookings of a site, and returns how many. The booking's row is the
+// lock, so each completion is published once. The conditions are checked again in a form that no index supports:
+// otherwise PostgreSQL may scan all bookings waiting for completion to find the chosen few. A booking that is no longer
+// paid, or gets a later end date, can be completed again.
+func recordCompleted(tx *store.Tx, siteID int64, limit int) (recorded int, err error) {
 	today := int64(civil.DayOf(tx.Now))
 	err = tx.Query(`UPDATE bookings SET completed = TRUE
 		WHERE CASE WHEN status = 'paid' AND end_day < $2 THEN NOT completed AND NOT deleted ELSE FALSE END AND (site_id, id) IN (
@@ -57,11 +59,11 @@ func tellCompleted(tx *store.Tx, siteID int64, limit int) (told int, err error) 
 		var last civil.Day
 		err := scan(&id, &last)
 		events.Record(tx, siteID, event.BookingCompleted, id, event.Details{Status: string(booking.BookingCompleted)})
-		told++
+		recorded++
 		return err
 	})
 	if err != nil {
-		return told, fmt.Errorf("completed bookings of site %d: %w", siteID, err)
+		return recorded, fmt.Errorf("completed bookings of site %d: %w", siteID, err)
 	}
-	return told, nil
+	return recorded, nil
 }

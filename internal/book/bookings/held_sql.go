@@ -33,7 +33,7 @@ func (h *heldBookings) Unstored() bool { return len(h.changed) > 0 }
 
 var inWrite = store.NewLocal[heldBookings]()
 
-// heldIn finds a booking among those that this write has made or locked; nil when it has done neither.
+// heldIn finds a booking that this write has created or locked, or returns nil.
 func heldIn(tx *store.Tx, siteID, id int64) *heldBooking {
 	return inWrite.Of(tx).byKey[store.Key{SiteID: siteID, ID: id}]
 }
@@ -72,7 +72,8 @@ func Overtaken(tx *store.Tx, siteID, id int64) bool {
 	return held != nil && held.found.After(tx.Now)
 }
 
-// Outstanding returns what is outstanding of a held booking (E4 of R7), as SetOutstanding has given it, or "" if it never did.
+// Outstanding returns the outstanding amounts of a held booking (E4 of R7), as set by SetOutstanding, or "" if they
+// were never set.
 func Outstanding(tx *store.Tx, siteID, id int64) string {
 	if held := heldIn(tx, siteID, id); held != nil {
 		return held.outstanding
@@ -80,7 +81,8 @@ func Outstanding(tx *store.Tx, siteID, id int64) string {
 	return ""
 }
 
-// SetOutstanding changes what is outstanding of a held booking, for the package that computes it. SaveChanges stores it.
+// SetOutstanding sets the outstanding amounts of a held booking, for the package that computes them. SaveChanges stores
+// them.
 func SetOutstanding(tx *store.Tx, siteID, id int64, text string) error {
 	held, err := toChange(tx, siteID, id)
 	if err == nil {
@@ -123,8 +125,8 @@ func Modified(tx *store.Tx, b booking.Booking) time.Time {
 	return tx.Now
 }
 
-// SaveChanges stores the sums of the bookings that this write has changed, what is outstanding of them, and the status that
-// follows. It is the last step of what changes payments. For an import it stores the sums of many bookings together.
+// SaveChanges stores the sums, outstanding amounts and resulting status of the bookings that this write has changed. It
+// is the last step of every change to payments. For an import it stores many bookings together.
 func SaveChanges(tx *store.Tx) error {
 	h := inWrite.Of(tx)
 	rows := make([][]any, len(h.changed))

@@ -13,8 +13,9 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// mostStatements is how many SQL statements a new booking may run in its write when it comes alone: its id, the booking, its
-// suppliers, its event, and one that reads the site's clock and its versions. Those that come at once share all but the last.
+// mostStatements is how many SQL statements a single new booking may run in its write: its id, the booking, its
+// suppliers, its event, and one that reads the site's clock and its versions. Concurrent bookings share all but the
+// last.
 const mostStatements = 5
 
 // TestABookingRunsFewStatements: the channel and the suppliers are not read again, and all suppliers go in at once.
@@ -44,11 +45,11 @@ func TestABookingRunsFewStatements(t *testing.T) {
 					t.Fatal(err)
 				}
 			}))
-			if n > 0 && ran > mostStatements { // what is read for the first time is remembered
+			if n > 0 && ran > mostStatements { // values read for the first time are cached
 				t.Errorf("booking %d ran %d statements, at most %d are allowed", n, ran, mostStatements)
 			}
 		}
-		// A list of suppliers is remembered, and then one of them is deleted: nobody takes it any more.
+		// A list of suppliers is cached, and then one of them is deleted: it is no longer accepted.
 		gone := supplier("Gone")
 		if err := book("no address", gone); !errs.Is(err, errs.Invalid) {
 			t.Fatalf("a booking with a wrong field: %v", err)
@@ -62,7 +63,7 @@ func TestABookingRunsFewStatements(t *testing.T) {
 	})
 }
 
-// TestABookingIsReadByThreeStatements: the look for what is due, the booking, and its transactions.
+// TestABookingIsReadByThreeStatements: the check for due items, the booking, and its transactions.
 func TestABookingIsReadByThreeStatements(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

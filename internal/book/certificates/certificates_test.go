@@ -21,7 +21,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// said is what a certificate says that changes with the payments.
+// said is the part of a certificate that changes with the payments.
 type said struct {
 	state                  protection.CertificateState
 	protected, unprotected int64
@@ -87,8 +87,8 @@ func TestTheOtherStates(t *testing.T) {
 	wantSaid(t, w, keyOf(t, w, draft.ID), said{protection.CertifiedUnprotected, 0, 5_000, ""})
 }
 
-// TestTheFirstDayCounts: with two payments of different schemes it says the day up to which the whole amount is protected. It
-// goes through a booking with more payments than it holds at once.
+// TestTheFirstDayCounts: with two payments of different schemes it shows the day until which the whole amount is
+// protected, also for a booking with more payments than one batch.
 func TestTheFirstDayCounts(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
@@ -103,8 +103,9 @@ func TestTheFirstDayCounts(t *testing.T) {
 	wantSaid(t, w, keyOf(t, w, b.ID), said{protection.CertifiedProtected, 40_000, 0, "2025-11-25"})
 }
 
-// TestWhatACertificateTells: the merchant, the reference and the languages. All of a sandbox is a test.
-func TestWhatACertificateTells(t *testing.T) {
+// TestWhatACertificateShows: the merchant, the reference and the languages. Everything in a sandbox is marked as a
+// test.
+func TestWhatACertificateShows(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "EUR"), 90_000, "2024-09-14")
@@ -127,7 +128,8 @@ func keyOf(t *testing.T, w *apptest.World, booking int64) string {
 	return found.Key
 }
 
-// TestALinkIsTheSameUntilItIsRevoked, whoever asks, also many at once. Only its hash and its sealed text are kept.
+// TestALinkIsTheSameUntilItIsRevoked, for every caller, also concurrently. Only its hash and its encrypted text are
+// stored.
 func TestALinkIsTheSameUntilItIsRevoked(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -167,7 +169,7 @@ func TestALinkIsTheSameUntilItIsRevoked(t *testing.T) {
 	})
 }
 
-// dump is all texts of the table.
+// dump returns all texts of the table.
 func dump(t *testing.T, w *apptest.World) (all string) {
 	t.Helper()
 	dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
@@ -201,7 +203,7 @@ func TestKeysOfABookingAreBounded(t *testing.T) {
 	}
 }
 
-// TestNoOthersCertificate: a booking of another site, an unknown booking, a deleted one, and keys that nobody made.
+// TestNoOthersCertificate: a booking of another site, an unknown booking, a deleted one, and made-up keys.
 func TestNoOthersCertificate(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))

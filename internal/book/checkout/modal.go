@@ -36,7 +36,7 @@ func NewModals(room *payments.Room, logged *intake.Bookings, taken *payments.Pay
 	return &Modals{Room: room, bookings: logged, payments: taken}
 }
 
-// ModalLife is how long a session lives: longer than an auth string, because the shopper has to type.
+// ModalLife is the lifetime of a session: longer than that of an auth string, because the shopper has to type.
 const ModalLife = 30 * time.Minute
 
 // Bounds of sessions.
@@ -46,8 +46,8 @@ const (
 	modalSessions = 50             // that one auth string can open
 )
 
-// The paths of the modal, and of the page to which a shopper comes back from a challenge. That page tells the frame of
-// the modal so.
+// The paths of the modal, and of the page to which a shopper returns from a challenge. That page notifies the modal's
+// frame.
 const (
 	ModalPath       = "/modal/v1/"
 	ModalReturnPath = ModalPath + "return"
@@ -130,8 +130,8 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	return view, err
 }
 
-// siteOf reads the site of an opening. For an unknown site it returns the zero site, so that the answer becomes that for a
-// wrong auth string.
+// siteOf reads the site for which the modal is opened. For an unknown site it returns the zero site, so that the
+// response is the same as for a wrong auth string.
 func (m *Modals) siteOf(ctx context.Context, path string) (site merchant.Site, err error) {
 	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		site, err = merchants.SiteAt(tx, path)
@@ -159,7 +159,7 @@ func channelVouchedFor(vault *secrets.Vault, tx *store.Tx, site merchant.Site, i
 	if err != nil {
 		return channel, err
 	}
-	if secret == "" { // nobody can sign for a channel without a secret
+	if secret == "" { // no one can sign for a channel without a secret
 		missing, secret = true, decoySecret
 	}
 	err = secrets.CheckModalString(secret, in.Fields, in.Auth, tx.Now)

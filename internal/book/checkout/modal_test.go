@@ -50,7 +50,7 @@ func (s shop) permit(origins ...string) {
 	}
 }
 
-// vouched are the fields of a payment and the auth string for them as of now.
+// vouched returns the fields of a payment and a current auth string for them.
 func (s shop) vouched(total int64, more map[string]string) (fields map[string]string, authString string) {
 	s.t.Helper()
 	fields = map[string]string{
@@ -96,7 +96,7 @@ func (s shop) enter(view checkout.ModalView) checkout.ModalUse {
 	return use
 }
 
-// traveller is what the page says of a booking besides what is verified.
+// traveller is the page's data about a booking in addition to the verified fields.
 func traveller() booking.BookingFields {
 	first, last, email, country, end := "Ada", "Lovelace", "ada@example.com", "PT", civil.Date(2026, 5, 1)
 	return booking.BookingFields{Firstname: &first, Surname: &last, Email: &email, Country: &country, End: &end}
@@ -184,7 +184,7 @@ func TestModalAttemptsAreThreeRefusals(t *testing.T) {
 		}
 		_, err := s.pay(view, "tok_visa")
 		s.says("a fourth attempt", err, errs.NotPossible, "attempts_used")
-		// Nobody is let through by another window, nor by the API's own guard: the merchant can still be paid otherwise.
+		// Another window or a call to the API does not get around this; the merchant can still be paid in other ways.
 		again := s.open(fields, authString)
 		if _, err := s.App.Modals.Booking(s.t.Context(), s.enter(again), b.ID); err != nil {
 			s.t.Fatal(err)
@@ -268,7 +268,7 @@ func (s shop) lock(locked bool) {
 	}
 }
 
-// TestModalGoesOnWithAnotherAuthString: the page has brought a new string, so that what the shopper has typed is not lost.
+// TestModalGoesOnWithAnotherAuthString: the page gets a new string, so that the shopper's input is not lost.
 func TestModalGoesOnWithAnotherAuthString(t *testing.T) {
 	t.Parallel()
 	onBothInShop(t, func(s shop) {
@@ -287,7 +287,7 @@ func TestModalGoesOnWithAnotherAuthString(t *testing.T) {
 	})
 }
 
-// TestModalTakesTheChannelsEnvironment where the page names none, or one that does not exist.
+// TestModalTakesTheChannelsEnvironment if the page has none, or an unknown one.
 func TestModalTakesTheChannelsEnvironment(t *testing.T) {
 	t.Parallel()
 	onBothInShop(t, func(s shop) {
@@ -310,7 +310,7 @@ func TestModalReachesNoFurther(t *testing.T) {
 		view := s.open(fields, authString)
 		use := s.enter(view)
 		ctx := s.t.Context()
-		foreign := s.Booking(s.Channel, 9900, "2026-05-01") // of somebody with another e-mail address
+		foreign := s.Booking(s.Channel, 9900, "2026-05-01") // of a person with another e-mail address
 		_, err := s.App.Modals.Booking(ctx, use, foreign.ID)
 		s.says("somebody's booking", err, errs.Invalid, "")
 		b := s.book(view)
@@ -328,7 +328,7 @@ func TestModalReachesNoFurther(t *testing.T) {
 		} {
 			s.says(what, err, errs.Forbidden, "")
 		}
-		// One auth string is good for ten bookings.
+		// One auth string allows ten bookings.
 		for range 9 {
 			s.book(s.open(fields, authString))
 		}
@@ -342,10 +342,11 @@ func TestModalReachesNoFurther(t *testing.T) {
 	})
 }
 
-// second gives the error of what answers two things.
+// second returns the error of a call with two results.
 func second[T any](_ T, err error) error { return err }
 
-// TestModalGuessersHoldNobodyUp: whatever was tried before, a right auth string opens the modal. A wrong one writes nothing.
+// TestModalGuessersHoldNobodyUp: a valid auth string opens the modal, whatever was tried before. A wrong one writes
+// nothing.
 func TestModalGuessersHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	onBothInShop(t, func(s shop) {
@@ -406,7 +407,7 @@ func TestModalOfAProtectionOnlyTestChannel(t *testing.T) {
 		if err != nil || made.Status != payment.StatusIncomplete || made.PSP != "sandbox" {
 			t.Fatalf("%s at %q, %v", made.Status, made.PSP, err)
 		}
-		// The job asks with the account that nobody set up.
+		// The job queries with the unconfigured account.
 		s.Advance(time.Minute)
 		s.Jobs()
 		if got := s.ReadTransaction(made.ID); got.Status != payment.StatusComplete {

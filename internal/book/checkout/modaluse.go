@@ -171,7 +171,7 @@ func bindBooking(tx *store.Tx, s modal.Session, id int64, made bool) error {
 }
 
 // Booking reads the booking of the session. If the session has none yet, the booking becomes the session's, provided
-// that it fits the fields that the auth string verifies.
+// that it matches the fields that the auth string verifies.
 func (m *Modals) Booking(ctx context.Context, u ModalUse, id int64) (booking.Booking, error) {
 	s := u.Session
 	if s.BookingID != 0 && s.BookingID != id {

@@ -86,7 +86,7 @@ var adyenSettlement = format{
 			case err != nil, net == 0:
 				r.wrong("Gross Debit (GC)", "and Gross Credit (GC) say no amount.")
 			case net > 0 && report.Kind == dispute.Debit, net < 0 && report.Kind == dispute.Credit:
-				r.wrong("Type", "and the columns of debit and credit say opposite things.")
+				r.wrong("Type", "contradicts the columns of debit and credit.")
 			default:
 				report.Amount = abs(net)
 			}

@@ -41,7 +41,7 @@ func TestAdyenDisputes(t *testing.T) {
 		"8 DSP1 pre_arbitration/lost debit2 2026-07-20 160875 JPY",
 		`9 ! Record Type: "Chargebackish" is not known.`,
 		`10 ! Record Date TimeZone: "XYZ" is not known as a time zone. Dispute Amount: it is not clear whether "1.005" has thousands or decimals.`,
-		"11 ! Record Date: is empty. It says when this happened. Dispute Amount: has no currency beside it.",
+		"11 ! Record Date: is empty. It is the date of the event. Dispute Amount: has no currency.",
 		"12 ! Dispute Amount: is empty or zero.",
 	)
 	r := list[3].Reports[0]
@@ -60,8 +60,8 @@ func TestAdyenDisputes(t *testing.T) {
 	}
 }
 
-// TestAdyensOtherReportsTellTheSameMovements: under the same name of the case, so that each counts once.
-func TestAdyensOtherReportsTellTheSameMovements(t *testing.T) {
+// TestAdyensOtherReportsHaveTheSameMovements: under the same name of the case, so that each counts once.
+func TestAdyensOtherReportsHaveTheSameMovements(t *testing.T) {
 	t.Parallel()
 	accounting := "Company Account,Merchant Account,Psp Reference,Merchant Reference,Payment Method,Booking Date,TimeZone,Main Currency,Main Amount,Record Type,Payment Currency," +
 		"Received (PC),Authorised (PC),Captured (PC),Settlement Currency,Payable (SC),Modification Psp Reference\n" +
@@ -83,7 +83,7 @@ func TestAdyensOtherReportsTellTheSameMovements(t *testing.T) {
 		"2 - Settled: no money of a dispute.",
 		"3 DSP1 chargeback/open debit1 2026-05-11 1200.00 EUR",
 		"4 DSP1 chargeback/won credit 2026-06-15 1200.00 EUR",
-		"5 ! Type: and the columns of debit and credit say opposite things.",
+		"5 ! Type: contradicts the columns of debit and credit.",
 		"6 ! Modification Reference: 5.5E+15 is what a spreadsheet has left of the name of the case. Export the file again without opening it in a spreadsheet. "+
 			"Gross Debit (GC): and Gross Credit (GC) say no amount.")
 	if r := list[1].Reports[0]; r.Clues.ProcessorReference != "8836000000000011" || r.Clues.PaymentReference != "B-7-P1" || r.Clues.Scheme != "visa" {

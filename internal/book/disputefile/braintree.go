@@ -58,7 +58,7 @@ func readBraintree(r *record) []dispute.Report {
 	return braintreeReports(report, r.braintreeSteps(), disputed, won)
 }
 
-// braintreeReports tells the steps of a case in the order of their days. Each day of disbursement is one movement.
+// braintreeReports returns the steps of a case in the order of their days. Each disbursement day is one movement.
 func braintreeReports(base dispute.Report, steps []braintreeStep, disputed, won int64) []dispute.Report {
 	base.Day, base.Amount = noDay, disputed
 	var reports []dispute.Report
@@ -114,7 +114,7 @@ func (r *record) braintreeSteps() []braintreeStep {
 		}
 		steps = append(steps, braintreeStep{status: m.Status, on: r.day(calendar{}, nil, "receivedDate", "received_date", "createdAt", "created_at"), paid: noDay})
 	}
-	slices.Reverse(steps) // the newest stands first; a stable order for those of one day
+	slices.Reverse(steps) // the newest is first in the file; a stable order within one day
 	slices.SortStableFunc(steps, func(a, b braintreeStep) int { return cmp.Compare(a.on, b.on) })
 	return steps
 }

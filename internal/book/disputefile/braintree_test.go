@@ -89,7 +89,7 @@ func TestBraintree(t *testing.T) {
 	}
 }
 
-// TestABrokenLineOfNDJSONIsAloneWrong, and behind a mistake in another file the cases before it stand.
+// TestABrokenLineOfNDJSONIsAloneWrong; in other files, the cases before a syntax error are kept.
 func TestABrokenLineOfNDJSONIsAloneWrong(t *testing.T) {
 	t.Parallel()
 	one := strings.Join(strings.Fields(braintreeCase("D1", "CHARGEBACK", "0.00", step("OPEN", "2026-05-11", ""))), " ")

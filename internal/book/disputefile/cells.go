@@ -145,7 +145,7 @@ func digits(text string) bool {
 	return strings.TrimLeft(text, "0123456789") == ""
 }
 
-// currency reads a code of ISO 4217, in whatever case.
+// currency reads an ISO 4217 code, ignoring case.
 func (r *record) currency(names ...string) money.Currency {
 	text, column := r.cell(names...)
 	if text == "" {
@@ -160,13 +160,13 @@ func (r *record) currency(names ...string) money.Currency {
 }
 
 // major reads an amount in major units, such as 1200.00, with its sign. An empty cell is no amount.
-func (r *record) major(c money.Currency, names ...string) (amount int64, told bool) {
+func (r *record) major(c money.Currency, names ...string) (amount int64, present bool) {
 	text, column := r.cell(names...)
 	switch {
 	case text == "":
 		return 0, false
 	case c == "":
-		r.wrong(column, "has no currency beside it.")
+		r.wrong(column, "has no currency.")
 		return 0, false
 	}
 	plain, problem := plainAmount(text, r.comma, r.decimal, c.Exponent())
@@ -182,13 +182,13 @@ func (r *record) major(c money.Currency, names ...string) (amount int64, told bo
 }
 
 // minor reads an amount in minor units, such as 120000 for EUR 1,200.00, with its sign.
-func (r *record) minor(c money.Currency, names ...string) (amount int64, told bool) {
+func (r *record) minor(c money.Currency, names ...string) (amount int64, present bool) {
 	text, column := r.cell(names...)
 	switch {
 	case text == "":
 		return 0, false
 	case c == "":
-		r.wrong(column, "has no currency beside it.")
+		r.wrong(column, "has no currency.")
 		return 0, false
 	case strings.ContainsAny(text, ".,"):
 		r.wrong(column, "%.24q has decimals. Its amounts are whole numbers of minor units.", text)
@@ -208,12 +208,12 @@ var (
 	oneMark    = regexp.MustCompile(`^[0-9]+[.,][0-9]{3}$`)
 )
 
-// plainAmount writes an amount as money.ParsePlain reads it, with no more decimals than the currency has unless they say something. comma says
-// that decimals may stand behind a comma, as in files with semicolons; decimal says what they stand behind, if that is known.
+// plainAmount formats an amount for money.ParsePlain, without superfluous decimals. comma allows a decimal comma, as in
+// files with semicolons; decimal is the decimal separator, if it is known.
 func plainAmount(text string, comma bool, decimal string, exponent int) (plain, problem string) {
 	notAmount := "\"" + clip(text) + "\" is not an amount such as 1234.50"
 	sign, body := "", text
-	if inner, ok := strings.CutPrefix(body, "("); ok && strings.HasSuffix(inner, ")") { // as accountants write what is negative
+	if inner, ok := strings.CutPrefix(body, "("); ok && strings.HasSuffix(inner, ")") { // accounting notation for negative amounts
 		sign, body = "-", strings.TrimSuffix(inner, ")")
 	}
 	for _, mark := range []string{"-", "\u2212", "+"} {

@@ -31,7 +31,7 @@ func TestAmountsAreReadOrRefusedButNeverGuessed(t *testing.T) {
 		{"1200.5", "EUR", false, "", 120050},
 		{"1,200.00", "EUR", false, "", 120000},
 		{"1,234,567.89", "EUR", false, "", 123456789},
-		{"1,200", "EUR", false, "", 120000}, // in a file with commas, a comma stands between thousands
+		{"1,200", "EUR", false, "", 120000}, // in a file with commas, a comma separates thousands
 		{"12,00", "EUR", false, "", 1200},
 		{"1.50000000", "EUR", false, "", 150},
 		{"-888.00", "EUR", false, "", -88800},
@@ -68,12 +68,12 @@ func TestAmountsAreReadOrRefusedButNeverGuessed(t *testing.T) {
 	} {
 		r := of(c.text)
 		r.comma, r.decimal = c.comma, c.decimal
-		got, told := r.major(c.currency, "cell")
-		if !told {
+		got, present := r.major(c.currency, "cell")
+		if !present {
 			got = refused
 		}
-		if got != c.want || told != (len(r.problems) == 0) && c.text != "" {
-			t.Errorf("%q %s (%v %q): %d, told %v, %v", c.text, c.currency, c.comma, c.decimal, got, told, r.problems)
+		if got != c.want || present != (len(r.problems) == 0) && c.text != "" {
+			t.Errorf("%q %s (%v %q): %d, present %v, %v", c.text, c.currency, c.comma, c.decimal, got, present, r.problems)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestDaysAreThoseOfGMT(t *testing.T) {
 		{"2026-05-12 00:30:00", "+02:00", false, "2026-05-11"},
 		{"2026-05-12 00:30:00 CEST", "", false, "2026-05-11"},
 		{"2026-05-12 00:30:00 +0200", "", false, "2026-05-11"},
-		{"2026-05-12T00:30:00+02:00", "PST", false, "2026-05-11"}, // what the time says itself counts
+		{"2026-05-12T00:30:00+02:00", "PST", false, "2026-05-11"}, // the zone of the time itself counts
 		{"2026-05-11T23:59:59.123Z", "CEST", false, "2026-05-11"},
 		{"2026/05/20 18:38:07 -0700", "", false, "2026-05-21"},
 		{"2026-05-12", "CEST", false, "2026-05-12"},

@@ -49,9 +49,9 @@ func readCyberSource(r *record) []dispute.Report {
 	}
 	r.card(&report.Clues, "AccountSuffix", "CardNumber")
 	report.Clues.PaidAmount, _ = r.major(report.Clues.PaidCurrency, "ChargebackOriginalAmount")
-	amount, told := r.major(report.Currency, "ChargebackAmount", "CBAmount", "amount")
+	amount, present := r.major(report.Currency, "ChargebackAmount", "CBAmount", "amount")
 	report.Amount = abs(amount)
-	if report.Kind = r.cyberSourceMoney(report.Stage); report.Kind != dispute.NoMoney && (!told || amount == 0) {
+	if report.Kind = r.cyberSourceMoney(report.Stage); report.Kind != dispute.NoMoney && (!present || amount == 0) {
 		r.wrong("ChargebackAmount", "is empty or zero.")
 	}
 	if report.Kind == dispute.Credit && report.Status == dispute.Open {

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/domain/civil"
 )
 
-// layouts are how processors write days and times: those that say their zone, those that do not, and days alone.
+// layouts are the formats of days and times at processors: with a zone, without a zone, and days without a time.
 var (
 	zonedLayouts = []string{
 		time.RFC3339Nano, "2006-01-02T15:04:05.999999999-0700", "2006-01-02T15:04:05.999999999Z0700", "2006-01-02 15:04:05.999999999Z07:00",
@@ -23,7 +23,8 @@ var (
 	usDays     = []string{"1/2/2006", "1-2-2006"}
 )
 
-// offsets are the zones that processors name by letters, in hours and minutes east of GMT. Letters that stand for several zones are not here.
+// offsets are the zones that processors abbreviate, in hours and minutes east of GMT. Ambiguous abbreviations are left
+// out.
 var offsets = map[string]string{
 	"UTC": "+0000", "GMT": "+0000", "Z": "+0000", "WET": "+0000", "WEST": "+0100", "BST": "+0100", "CET": "+0100", "MET": "+0100",
 	"CEST": "+0200", "MEST": "+0200", "EET": "+0200", "EEST": "+0300", "SAST": "+0200", "MSK": "+0300", "GST": "+0400",
@@ -63,15 +64,15 @@ func zone(name string) (*time.Location, bool) {
 
 // calendar is how a format writes its days.
 type calendar struct {
-	us     bool     // month/day/year, beside the other ways
+	us     bool     // month/day/year, in addition to the other formats
 	layout []string // of a mapping; then nothing else is read
 	zone   string   // where no column names one; "" is GMT
 }
 
 var lettersBehind = regexp.MustCompile(`^(.*[0-9]) ?([A-Z]{1,5}|UTC[+-][0-9:]+)$`)
 
-// day reads the day in GMT of a cell, whose zone may stand in another column. An empty cell is no day. A day without a time is taken as it is,
-// whatever the zone: nobody knows on which side of midnight it was.
+// day reads the day in GMT of a cell, whose zone may be in another column. An empty cell is no day. A day without a
+// time is used unchanged, whatever the zone, because it could be on either side of midnight.
 func (r *record) day(how calendar, zoneColumns []string, names ...string) civil.Day {
 	text, column := r.cell(names...)
 	if text == "" || strings.HasPrefix(text, "0000-00-00") {
@@ -104,10 +105,10 @@ func (r *record) day(how calendar, zoneColumns []string, names ...string) civil.
 	return day
 }
 
-// mustDay is day for a line that has to say when it happened.
+// mustDay is day for a line that must have a date.
 func (r *record) mustDay(how calendar, zoneColumns []string, names ...string) civil.Day {
 	if text, column := r.cell(names...); text == "" {
-		r.wrong(column, "is empty. It says when this happened.")
+		r.wrong(column, "is empty. It is the date of the event.")
 		return civil.NoDay
 	}
 	return r.day(how, zoneColumns, names...)

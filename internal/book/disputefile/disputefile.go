@@ -1,6 +1,6 @@
-// Package disputefile reads disputes from files as processors send them: reports and exports in CSV, JSON and XML, each in its own columns
-// and words (R14). It says what each line tells about a case, and leaves recording and matching to others. Start at Read. The formats are in
-// formats, each in a file of its own; docs/disputes.md describes them.
+// Package disputefile reads disputes from files as processors send them: reports and exports in CSV, JSON and XML, each
+// in its own columns and words (R14). It returns what each line reports about a case; recording and matching is done
+// elsewhere. Start at Read. Each format in formats has its own file; docs/disputes.md describes them.
 package disputefile
 
 import (
@@ -23,7 +23,7 @@ type Line struct {
 	Ignored string // why it says nothing about a dispute, such as a payment between disputes; for people
 }
 
-// Options say how a file is to be read. All are optional.
+// Options control how a file is read. All are optional.
 type Options struct {
 	Format  string   // the name of a format, if it is not to be found by the header
 	Mapping *Mapping // columns and words of a format that is not known here
@@ -35,9 +35,10 @@ type Format struct {
 	Label string // for people
 }
 
-// Read finds out what a file is and returns its lines one after the other. It holds one line or case in memory. An unknown format is an error of
-// the kind Invalid that says which formats were looked for and what the nearest one lacks. An error among the lines ends the file: it cannot
-// be read any further. What cannot be understood in one line is a Problem of that line.
+// Read detects the format of a file and returns its lines one by one. It holds one line or case in memory. An unknown
+// format is an error of the kind Invalid that lists the supported formats and what is missing for the closest one. An
+// error among the lines means that the rest of the file cannot be read. Anything invalid within one line is a Problem
+// of that line.
 func Read(r io.Reader, o Options) (Format, iter.Seq2[Line, error], error) {
 	wanted, err := choose(o)
 	if err != nil {

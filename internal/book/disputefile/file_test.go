@@ -14,8 +14,8 @@ import (
 	"holdfast/internal/errs"
 )
 
-// TestFilesThatWentThroughOtherPrograms: spreadsheets write semicolons, tabs, UTF-16, Latin-1, quotation marks and marks of their own, and put rows around
-// the data.
+// TestFilesThatWentThroughOtherPrograms: spreadsheets write semicolons, tabs, UTF-16, Latin-1, quotation marks and byte
+// order marks, and add rows around the data.
 func TestFilesThatWentThroughOtherPrograms(t *testing.T) {
 	t.Parallel()
 	plain := adyenHeader + adyenRow("Chargeback", "2026-05-12 00:30:00", "CEST", "EUR", "1200.00")
@@ -45,7 +45,7 @@ func TestFilesThatWentThroughOtherPrograms(t *testing.T) {
 	} {
 		format, list := lines(t, text, disputefile.Options{})
 		if format.Name != "adyen-disputes" || len(list) != 1 || len(list[0].Reports) != 1 {
-			t.Errorf("%s: %s, %v", name, format.Name, told(list))
+			t.Errorf("%s: %s, %v", name, format.Name, describe(list))
 			continue
 		}
 		r := list[0].Reports[0]
@@ -66,7 +66,7 @@ func TestLinesThatAreBroken(t *testing.T) {
 		"7 ! Record Type: is missing or cut off: the line ends after 9 of 34 columns.", "8"+says)
 }
 
-// TestACardNumberIsNeitherKeptNorRepeated: in any column, of any kind of file. A masked one is no card number.
+// TestACardNumberIsNeitherKeptNorRepeated: in any column, of any kind of file. Masked ones are not card numbers.
 func TestACardNumberIsNeitherKeptNorRepeated(t *testing.T) {
 	t.Parallel()
 	good := adyenRow("Chargeback", "2026-05-12 00:30:00", "CEST", "EUR", "1200.00")
@@ -109,7 +109,7 @@ func TestACardNumberIsNeitherKeptNorRepeated(t *testing.T) {
 	}
 }
 
-// TestWhatADatabaseCannotKeep: zero bytes, bytes that are not UTF-8, and names of cases that are longer than an index takes.
+// TestWhatADatabaseCannotKeep: zero bytes, invalid UTF-8, and case names that are too long for an index.
 func TestWhatADatabaseCannotKeep(t *testing.T) {
 	t.Parallel()
 	good := adyenRow("Chargeback", "2026-05-12 00:30:00", "CEST", "EUR", "1200.00")
@@ -171,7 +171,7 @@ func TestAnUnknownFormatSaysWhatDiffers(t *testing.T) {
 	}
 }
 
-func TestAFileThatBreaksOffIsTold(t *testing.T) {
+func TestATruncatedFileIsReported(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is gone")
 	for _, text := range []string{adyenHeader + "a,b\n", "[" + braintreeCase("D1", "CHARGEBACK", "0.00", "") + ",", "<r>" + worldpayCase("101", "First Chargeback", "")} {

@@ -24,7 +24,7 @@ type format struct {
 	kind kind
 	// needs are the columns that it is recognised by and cannot do without. Alternatives are separated by a bar.
 	needs []string
-	// open starts the reading of one file. What it returns makes reports of one record.
+	// open starts reading a file. It returns the function that turns a record into reports.
 	open func() func(r *record) []dispute.Report
 	// sections says that the rows of a file have several shapes, and the first cell says which.
 	sections bool

@@ -6,8 +6,9 @@ import (
 	"holdfast/internal/domain/dispute"
 )
 
-// jpmorgan is J.P. Morgan's Dispute Details report, of both versions. Rows of parameters stand before the header and after the last line. Days are those
-// of the United States, in its order. Whether money moved, and which way, say Financial Non-Financial Code and the sign of the amount.
+// jpmorgan is J.P. Morgan's Dispute Details report, of both versions. Rows of parameters precede the header and follow
+// the last line. Days are those of the United States, in US format. Financial Non-Financial Code and the sign of the
+// amount determine whether money moved, and in which direction.
 var jpmorgan = format{
 	Format: Format{"jpmorgan-disputes", "J.P. Morgan Dispute Details"},
 	needs: []string{
@@ -40,13 +41,13 @@ func readJPMorgan(r *record) []dispute.Report {
 	if report.Status = m.Status; !ok {
 		r.note(column, "%s is not known. The status of the case was left as it is.", clip(word))
 	}
-	amount, told := r.major(report.Currency, "Post Deposit Event Action Presentment Currency Amount", "Issuer Dispute Presentment Currency Amount")
+	amount, present := r.major(report.Currency, "Post Deposit Event Action Presentment Currency Amount", "Issuer Dispute Presentment Currency Amount")
 	report.Amount = abs(amount)
 	switch code := strings.ToUpper(r.text("Financial Non-Financial Code")); {
 	case code == "NON":
 	case code != "FIN":
 		r.wrong("Financial Non-Financial Code", "%q is neither FIN nor NON.", clip(code))
-	case !told || amount == 0:
+	case !present || amount == 0:
 		r.wrong("Post Deposit Event Action Presentment Currency Amount", "is empty or zero.")
 	case amount > 0:
 		report.Kind = dispute.Debit

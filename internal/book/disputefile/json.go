@@ -18,8 +18,9 @@ var (
 	wrappers = []string{"data", "search", "disputes", "report", "viewer", "node"}
 )
 
-// jsonCases returns the cases of a JSON file: those of a list, also of one in an answer of an API, or one object a line (NDJSON). In NDJSON a broken
-// line is a problem of that line. Behind a mistake in another file nobody knows where the next case begins: it is the last case.
+// jsonCases returns the cases of a JSON file: a list, possibly inside an API response, or one object per line (NDJSON).
+// In NDJSON a broken line is a problem of that line only. In other files reading stops at a syntax error, because the
+// start of the next case is unknown.
 func jsonCases(in *bufio.Reader) iter.Seq2[tree, error] {
 	return func(yield func(tree, error) bool) {
 		if mark, err := in.Peek(3); err == nil && string(mark) == "\ufeff" {

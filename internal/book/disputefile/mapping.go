@@ -37,8 +37,8 @@ type Meaning struct {
 	Ignore bool           `yaml:"ignore"` // the line is about something else
 }
 
-// moneyWords are what Money can be. sign takes a positive amount for a debit and a negative one for a credit, minus the other way round, and columns
-// looks in which of the columns of debit and credit the amount is.
+// moneyWords are the values of Money. sign reads positive amounts as debits and negative ones as credits, minus the
+// reverse, and columns uses separate columns for debits and credits.
 var moneyWords = []string{"", "debit", "credit", "fee", "prevented", "sign", "minus", "columns"}
 
 // mappedFields are the fields that a column can be named for. docs/disputes.md lists them.
@@ -90,7 +90,7 @@ func (m *Mapping) check() error {
 	case has("word") == (m.Always != nil):
 		return wrong("It needs either columns.word with words, or always.")
 	case has("word") && len(m.Words) == 0:
-		return wrong("words is required beside columns.word.")
+		return wrong("words is required with columns.word.")
 	case !slices.Contains([]string{"", "major", "minor"}, m.Units):
 		return wrong("units must be major or minor.")
 	case !slices.Contains([]string{"", ".", ","}, m.Decimal):
@@ -222,19 +222,19 @@ func (m *Mapping) clues(r *record, report *dispute.Report) {
 	if c.PaidCurrency = m.currency(r, "paid_currency"); c.PaidCurrency == "" {
 		c.PaidCurrency = report.Currency
 	}
-	if n, told := m.amount(r, c.PaidCurrency, "paid_amount"); told {
+	if n, present := m.amount(r, c.PaidCurrency, "paid_amount"); present {
 		c.PaidAmount = abs(n)
 	} else {
 		c.PaidCurrency = ""
 	}
-	if n, told := m.amount(r, "JPY", "number"); told && n > 0 && n < 1000 {
+	if n, present := m.amount(r, "JPY", "number"); present && n > 0 && n < 1000 {
 		report.Number = int(n)
 	}
 }
 
 // move reads what moved.
 func (m *Mapping) move(r *record, report *dispute.Report, how string) {
-	amount, told := m.amount(r, report.Currency, "amount")
+	amount, present := m.amount(r, report.Currency, "amount")
 	switch how {
 	case "":
 		report.Amount = abs(amount)
@@ -242,13 +242,13 @@ func (m *Mapping) move(r *record, report *dispute.Report, how string) {
 	case "columns":
 		taken, _ := m.amount(r, report.Currency, "debit")
 		given, _ := m.amount(r, report.Currency, "credit")
-		amount, told, how = abs(taken)-abs(given), true, "sign"
+		amount, present, how = abs(taken)-abs(given), true, "sign"
 	case "minus":
 		amount, how = -amount, "sign"
 	}
 	report.Amount, report.Kind = abs(amount), dispute.Kind(how)
 	switch {
-	case !told || amount == 0:
+	case !present || amount == 0:
 		r.problems = append(r.problems, "The amount is empty or zero.")
 	case how == "sign" && amount > 0:
 		report.Kind = dispute.Debit

@@ -62,7 +62,7 @@ func TestAMappedFile(t *testing.T) {
 		if format.Name != "mapped" {
 			t.Errorf("%s: read as %s", name, format.Name)
 		}
-		compare(t, told(list), []string{
+		compare(t, describe(list), []string{
 			"3 F1 chargeback/open debit 2026-05-11 1200.00 EUR",
 			"4 F1 chargeback/won credit 2026-06-12 1200.00 EUR",
 			"5 F2 inquiry/open none 2026-06-12 0",
@@ -87,7 +87,7 @@ func TestAMappingInJSONWithColumnsOfDebitAndCredit(t *testing.T) {
 	o := mapping(t, `{"source": "bank", "units": "minor", "currency": "JPY", "zone": "-0800", "date": "M/D/YYYY HH:mm", "always": {"stage": "chargeback", "money": "columns"},
 		"columns": {"case_id": "Case", "day": "On", "debit": "Dr", "credit": "Cr", "number": "No", "refers_to": "Ref", "merchant": "Shop", "processor_reference": "Id"}}`)
 	_, list := lines(t, "Case,On,Dr,Cr,No,Ref,Shop,Id\n1,5/6/2026 18:00,100,,2,R1,S,P1\n1,5/7/2026 10:00,,40,,,S,1.2E+20\n1,5/7/2026 10:00,,,,,S,\n1,5/7/2026 10:00,1.5,,,,S,\n", o)
-	compare(t, told(list), []string{
+	compare(t, describe(list), []string{
 		"2 1 chargeback/ debit2 2026-05-07 100 JPY", "3 1 chargeback/ credit 2026-05-07 40 JPY", "4 ! The amount is empty or zero.",
 		`5 ! Dr: "1.5" has decimals. Its amounts are whole numbers of minor units. The amount is empty or zero.`,
 	})
@@ -145,7 +145,7 @@ func TestTheMappingOfTheDocumentationReadsItsFile(t *testing.T) {
 		t.Fatalf("%d examples", len(blocks))
 	}
 	_, list := lines(t, blocks[1][2], mapping(t, blocks[0][2]))
-	compare(t, told(list), []string{
+	compare(t, describe(list), []string{
 		"2 X-81 chargeback/open debit 2026-05-11 1200.00 EUR", "3 X-81 chargeback/won credit 2026-06-15 1200.00 EUR", "4 X-90 inquiry/open none 2026-06-16 80.00 EUR",
 	})
 	for _, f := range disputefile.Formats() {

@@ -45,7 +45,7 @@ func TestCyberSource(t *testing.T) {
 	}
 	grouped := strings.NewReplacer("Case", "ChargebackAndRetrieval_Case", "RequestID", "Request_RequestID").Replace(columns)
 	_, list = lines(t, grouped+"\n"+rows, disputefile.Options{})
-	if got := told(list); got[0] != want(2)[0] || !strings.HasSuffix(got[5], `_CaseType: "Guess" is not known.`) {
+	if got := describe(list); got[0] != want(2)[0] || !strings.HasSuffix(got[5], `_CaseType: "Guess" is not known.`) {
 		t.Errorf("%q", got)
 	}
 	tells(t, "TrackingNumber,RequestId,MerchantName,MerchantReferenceNumber,NatureOfDispute,CBAmount,CurrencyCode,CBSign,CBDate,CBReasonCode,ResponseDueDate,CardType\n"+

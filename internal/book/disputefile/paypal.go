@@ -27,7 +27,7 @@ type paypalReport struct {
 	section, file *paypalSums
 }
 
-// paypalSums adds up rows. A report may or may not count those that have not completed.
+// paypalSums adds up rows. Reports may or may not count rows that have not completed.
 type paypalSums struct {
 	rows, settled int
 	sums          map[money.Currency]*paypalSum
@@ -91,9 +91,9 @@ func (p *paypalReport) row(r *record) []dispute.Report {
 		p.section.settled, p.file.settled = p.section.settled+1, p.file.settled+1
 	}
 	currency := r.currency("Gross Transaction Currency")
-	amount, told := r.minor(currency, "Gross Transaction Amount")
+	amount, present := r.minor(currency, "Gross Transaction Amount")
 	side := strings.ToUpper(r.text("Transaction Debit or Credit"))
-	if told {
+	if present {
 		p.section.add(currency, side == "DR", abs(amount), settled)
 		p.file.add(currency, side == "DR", abs(amount), settled)
 	}
@@ -107,7 +107,7 @@ func (p *paypalReport) row(r *record) []dispute.Report {
 		return r.ignore("Status %s: no money has moved.", clip(status))
 	case side != "DR" && side != "CR":
 		r.wrong("Transaction Debit or Credit", "%q is neither DR nor CR.", clip(side))
-	case !told || amount == 0:
+	case !present || amount == 0:
 		r.wrong("Gross Transaction Amount", "is empty or zero.")
 	}
 	report := dispute.Report{
@@ -132,11 +132,11 @@ func (p *paypalReport) row(r *record) []dispute.Report {
 	return append([]dispute.Report{report}, p.fee(r, report)...)
 }
 
-// fee is the fee in the columns beside the amount of a chargeback.
+// fee is the fee in the columns next to the amount of a chargeback.
 func (p *paypalReport) fee(r *record, of dispute.Report) []dispute.Report {
 	currency := r.currency("Fee Currency")
-	amount, told := r.minor(currency, "Fee Amount")
-	if !told || amount == 0 || strings.EqualFold(r.text("Fee Debit or Credit"), "CR") || of.Kind == dispute.Fee {
+	amount, present := r.minor(currency, "Fee Amount")
+	if !present || amount == 0 || strings.EqualFold(r.text("Fee Debit or Credit"), "CR") || of.Kind == dispute.Fee {
 		return nil
 	}
 	of.Stage, of.Status, of.Kind, of.Amount, of.Currency = "", "", dispute.Fee, abs(amount), currency
@@ -164,10 +164,10 @@ func (s *paypalSums) check(r *record, of string) {
 	if sum == nil {
 		sum = &paypalSum{}
 	}
-	told := struct{ credits, debits int64 }{numbers[0], numbers[1]}
-	if told != sum.all && told != sum.settled {
-		r.problems = append(r.problems, "The "+of+" says that its credits in "+string(currency)+" are "+strconv.FormatInt(told.credits, 10)+" and its debits "+
-			strconv.FormatInt(told.debits, 10)+", but its rows add up to "+strconv.FormatInt(sum.all.credits, 10)+" and "+strconv.FormatInt(sum.all.debits, 10)+
+	stated := struct{ credits, debits int64 }{numbers[0], numbers[1]}
+	if stated != sum.all && stated != sum.settled {
+		r.problems = append(r.problems, "The "+of+" says that its credits in "+string(currency)+" are "+strconv.FormatInt(stated.credits, 10)+" and its debits "+
+			strconv.FormatInt(stated.debits, 10)+", but its rows add up to "+strconv.FormatInt(sum.all.credits, 10)+" and "+strconv.FormatInt(sum.all.debits, 10)+
 			". Rows may be missing or changed.")
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"holdfast/internal/domain/dispute"
 )
 
-// record is one row of a table, or one case of a JSON or XML file, while it is read. Its cells have names. The methods that read a cell note
-// what is wrong with it in problems.
+// record is one row of a table, or one case of a JSON or XML file, with named cells. The methods that read a cell add
+// its problems to problems.
 type record struct {
 	number  int
 	raw     string
 	names   []string // as the file names them
 	index   map[string]int
 	cells   []string
-	comma   bool   // decimals may stand behind a comma, as in files with semicolons
-	decimal string // what they stand behind, if a mapping says it
+	comma   bool   // a decimal comma is allowed, as in files with semicolons
+	decimal string // the decimal separator, if a mapping sets it
 	tree    bool   // a case of a JSON or XML file
 
 	problems []string
@@ -128,7 +128,7 @@ func (r *record) wrong(column, format string, args ...any) {
 	}
 }
 
-// problem is all that is wrong, in one text.
+// problem joins all problems into one text.
 func (r *record) problem() string { return strings.Join(r.problems, " ") }
 
 // clean takes out what no database keeps as text: zero bytes, and bytes that are not UTF-8.
@@ -151,13 +151,14 @@ func (r *record) note(column, format string, args ...any) {
 	r.notes = append(r.notes, dispute.Note{Field: clip(column), Text: fmt.Sprintf(format, args...)})
 }
 
-// ignore says why the record tells nothing about a dispute.
+// ignore records why the record is not about a dispute.
 func (r *record) ignore(format string, args ...any) []dispute.Report {
 	r.ignored = fmt.Sprintf(format, args...)
 	return nil
 }
 
-// noRow is why a row of a report says nothing by itself, such as one that only counts others. It is no line of the result.
+// noRow is why a row of a report is not a line, for example because it only counts others. It is left out of the
+// result.
 const noRow = "-"
 
 // clip shortens a text that a message repeats.

@@ -16,7 +16,8 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// samples is the folder of the files of five processors and of what each line of them must come to, where it lies beside the project.
+// samples is the folder with files of five processors and the expected result of each line, if it exists next to the
+// project.
 const samples = "../../../../shared/data/disputes"
 
 // table reads a file of samples: its rows by the names of its columns.
@@ -41,7 +42,7 @@ func table(t *testing.T, name string) (rows []map[string]string) {
 	return rows
 }
 
-// TestSamples compares the lines of the samples with what they must come to, and matches each to the book by the rule of R14.
+// TestSamples compares the lines of the samples with the expected results, and matches each with the book by R14.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	expected := table(t, "expected.csv")
@@ -88,7 +89,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// says compares a line with its row. What moves no money, or is a repetition, has its day alone.
+// says compares a line with its row. Lines that move no money, or are repetitions, only have a day.
 func says(t *testing.T, row map[string]string, l disputefile.Line) {
 	t.Helper()
 	var kinds []string
@@ -107,13 +108,13 @@ func says(t *testing.T, row map[string]string, l disputefile.Line) {
 	switch {
 	case moves && strings.Join(kinds, ", ") != row["kind"], !moves && row["kind"] != "repeated" && len(kinds) > 0:
 		t.Errorf("%v: %v", row, kinds)
-	case row["case"] == "DP05": // told in a third currency: its amount is what the payment has left
+	case row["case"] == "DP05": // reported in a third currency: its amount is what the payment has left
 	case moves && (fmt.Sprint(first.Amount) != row["amount"] || string(first.Currency) != row["currency"]):
 		t.Errorf("%v: %d %s", row, first.Amount, first.Currency)
 	}
 }
 
-// payment is a payment of the book, with the names by which it can be found.
+// payment is a payment of the book, with its references.
 type payment struct {
 	dispute.Candidate
 	channel, reference, acquirer, processor string
@@ -144,13 +145,13 @@ func payments(t *testing.T) (list []payment) {
 	return list
 }
 
-// sampleCase is what is known of a case from the lines so far.
+// sampleCase is the state of a case after the lines so far.
 type sampleCase struct {
 	first  dispute.Report
 	events []dispute.Event
 }
 
-// take adds a line to its case, and says what became of it and which payment it is about.
+// take adds a line to its case, and returns the outcome and the matched payment.
 func (c *sampleCase) take(l disputefile.Line, book []payment) (outcome, reference string) {
 	repeated := true
 	for _, r := range l.Reports {

@@ -93,7 +93,7 @@ func readStripeObject(r *record) []dispute.Report {
 		},
 	}
 	if base.Day == noDay && len(r.problems) == 0 {
-		r.wrong("created", "is empty. It says when this happened.")
+		r.wrong("created", "is empty. It is the date of the event.")
 	}
 	base.Amount, _ = r.minor(base.Currency, "amount")
 	r.stripePayment(&base.Clues, r.id("charge_id", "charge", "charge.id"), r.id("payment_intent_id", "payment_intent", "payment_intent.id"))
@@ -115,8 +115,8 @@ func (r *record) stripeTime(names ...string) civil.Day {
 	return r.day(calendar{}, nil, names...)
 }
 
-// stripeBalance is Stripe's balance transactions, itemised. Most of its lines are payments. Amounts are in major units, those that leave the
-// account negative.
+// stripeBalance is Stripe's balance transactions, itemised. Most of its lines are payments. Amounts are in major units,
+// negative if they leave the account.
 var stripeBalance = format{
 	Format: Format{"stripe-balance", "Stripe balance transactions"},
 	needs:  []string{"balance_transaction_id", "reporting_category", "source_id|dispute_id", "created|created_utc", "currency", "gross"},
@@ -137,9 +137,9 @@ func readStripeBalance(r *record) []dispute.Report {
 		},
 	}
 	r.stripePayment(&report.Clues, r.id("charge_id"), r.id("payment_intent_id"))
-	gross, told := r.major(report.Currency, "gross")
+	gross, present := r.major(report.Currency, "gross")
 	switch report.Amount = abs(gross); {
-	case !told || gross == 0:
+	case !present || gross == 0:
 		r.wrong("gross", "is empty or zero.")
 	case gross < 0:
 		report.Kind = dispute.Debit

@@ -88,10 +88,10 @@ func (t *table) header() error {
 	return found.unknown()
 }
 
-// parameter is a cell of the rows that reports put before and after the others, such as Frequency=daily.
+// parameter is a cell of the rows before and after the table, such as Frequency=daily.
 var parameter = regexp.MustCompile(`^[A-Za-z ]+=`)
 
-// next reads one row. ok is false for rows that say nothing: a header once more, parameters.
+// next reads one row. ok is false for repeated headers and parameters.
 func (t *table) next() (line Line, ok bool, err error) {
 	row, err := t.in.Next()
 	broken := errors.Is(err, tabular.ErrTooLong) || errors.Is(err, tabular.ErrQuotes)
@@ -117,7 +117,7 @@ func (t *table) next() (line Line, ok bool, err error) {
 	return t.format.line(r), true, nil
 }
 
-// again takes a row that names the columns once more.
+// again handles a repeated header row.
 func (t *table) again(cells []string) bool {
 	first := func(cell string) bool {
 		return has(t.format.needs[0], func(name string) bool { return strings.EqualFold(strings.TrimSpace(cell), name) })
@@ -133,8 +133,8 @@ func (t *table) again(cells []string) bool {
 	return true
 }
 
-// width checks that the cells of a row stand below their columns. Programs leave out empty cells at the end of a row. A row that is cut off
-// looks the same: it must at least go beyond the columns that the format needs.
+// width checks that a row has the cells of its columns. Programs omit empty cells at the end of a row. A truncated row
+// looks the same, so it must at least have the columns that the format needs.
 func (t *table) width(r *record) {
 	if len(r.cells) > len(t.names) && strings.Join(r.cells[len(t.names):], "") != "" {
 		r.problems = append(r.problems, fmt.Sprintf("The line has %d cells, but the header names %d columns.", len(r.cells), len(t.names)))

@@ -145,7 +145,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// topUp allows one more case behind a place in the file, and forgets what is before it. Decoders read ahead, so that it is more than one case.
+// topUp allows one more case after an offset of the file, and drops everything before it. Decoders read ahead, so the
+// allowance is larger than one case.
 func (s *source) topUp(place int64) {
 	if gone := int(place - s.from); gone > 0 && gone <= len(s.held) {
 		s.held = append(s.held[:0], s.held[gone:]...)

@@ -47,7 +47,8 @@ func readWorldpay(r *record) []dispute.Report {
 	return append([]dispute.Report{state}, r.worldpayActivities(base)...)
 }
 
-// worldpayActivities tells what was done about a case, in the order of the file. Most activities move a case from queue to queue.
+// worldpayActivities returns the activities of a case, in the order of the file. Most activities move a case from queue
+// to queue.
 func (r *record) worldpayActivities(base dispute.Report) (reports []dispute.Report) {
 	for i := 0; ; i++ {
 		at := func(name string) string { return fmt.Sprintf("activity.%d.%s", i, name) }

@@ -68,7 +68,7 @@ func TestWorldpayCases(t *testing.T) {
 	}
 }
 
-// TestXMLThatIsCutOffOrHostile: the cases before it stand, entities are not expanded, and nothing endless is read into memory.
+// TestXMLThatIsCutOffOrHostile: earlier cases are kept, entities are not expanded, and memory is bounded.
 func TestXMLThatIsCutOffOrHostile(t *testing.T) {
 	t.Parallel()
 	one := worldpayCase("102", "Retrieval Request", "")
@@ -83,7 +83,7 @@ func TestXMLThatIsCutOffOrHostile(t *testing.T) {
 		strings.Replace(one, "<caseId>", "<!-- "+strings.Repeat("y", 600_000), 1): "a case is longer than 256 KiB",
 	} {
 		_, list := lines(t, "<r>"+one+text, disputeXML)
-		if got := told(list); len(got) != 2 || got[0] != opened || !strings.Contains(got[1], "2 ! The file cannot be read from case 2 on: ") || !strings.Contains(got[1], want) {
+		if got := describe(list); len(got) != 2 || got[0] != opened || !strings.Contains(got[1], "2 ! The file cannot be read from case 2 on: ") || !strings.Contains(got[1], want) {
 			t.Errorf("%.40q: %v, not %s", text, got, want)
 		}
 	}

@@ -13,8 +13,9 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// xmlCases returns the cases of an XML file: the elements that a format calls a case, wherever they are. Namespaces are left aside, and entities
-// of the file's own are not expanded. Behind a mistake nobody knows where the next case begins: it is the last case.
+// xmlCases returns the cases of an XML file: the elements that a format calls a case, wherever they are. Namespaces are
+// ignored, and entities defined in the file are not expanded. Reading stops at a syntax error, because the start of the
+// next case is unknown.
 func xmlCases(in *bufio.Reader, wanted []*format) iter.Seq2[tree, error] {
 	return func(yield func(tree, error) bool) {
 		s := &source{in: in}

@@ -1,4 +1,4 @@
-// Package fixings stores exchange rates and finds those that price a payment (R9). It owns the table fixings. Start
+// Package fixings stores exchange rates and finds the ones that price a payment (R9). It owns the table fixings. Start
 // at For.
 package fixings
 

@@ -198,7 +198,7 @@ func Quote(tx *store.Tx, siteID int64, currency money.Currency, day civil.Day, q
 	return list[0], nil
 }
 
-// Page reads one page of the fixings that count for a site: its own, and those that count for every site.
+// Page reads one page of the fixings that apply to a site: its own, and those for all sites.
 func Page(tx *store.Tx, siteID int64, f fx.Filter, page store.Page) (store.List[fx.Fixing], error) {
 	var w sqltext.Where
 	w.And("site_id = 0 OR site_id = ?", siteID)

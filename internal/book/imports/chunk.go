@@ -52,15 +52,16 @@ type importChunk struct {
 	shares    shares
 	totals    []Total
 	refused   []Refusal
-	done      []Row // those that were not refused
+	done      []Row // those not rejected
 }
 
 // errTakeBack: a row was rejected after writing something, and there is no savepoint to roll back to.
 var errTakeBack = errors.New("the row must be rolled back")
 
-// apart runs the function that writes a row, all or nothing. Savepoints are slow (SQLite copies every changed page again for each of
-// them), and rows that have passed their checks are hardly ever rejected here. So the first run uses none. If a row turns out to need one,
-// the whole chunk runs again with savepoints. A row that violates a schema constraint is rejected like any other.
+// apart runs the function that writes a row atomically. Savepoints are slow (SQLite copies every changed page again for
+// each of them), and rows that have passed their checks are hardly ever rejected here. So the first run uses none. If a
+// row turns out to need one, the whole chunk runs again with savepoints. A row that violates a schema constraint is
+// rejected like any other.
 func (c *importChunk) apart(write func() error) error {
 	if !c.careful {
 		err := write()
@@ -132,7 +133,7 @@ func (c *importChunk) takeRow(in ImportedPayment) error {
 
 // check checks the row on its own, its booking and its payment, so that the refusal names all problems of the row.
 func (c *importChunk) check(in ImportedPayment) (booking.Booking, payment.NewTransaction, error) {
-	someID := int64(1) // stands for ids that are not known yet
+	someID := int64(1) // placeholder for ids that are not known yet
 	wrong, wrongPayment := in.Booking.Problems.Clone(), in.Payment.Problems.Clone()
 	in.Booking.ChannelID, in.Booking.Profile = &someID, c.run.Profile
 	booking := in.Booking.NewBooking(&wrong)

@@ -189,7 +189,7 @@ func nextFile(tx *store.Tx) (key store.Key, err error) {
 	return key, err
 }
 
-// takeFile begins a run of an import. The error is store.ErrNotFound if it is not queued any more.
+// takeFile starts a run of an import. The error is store.ErrNotFound if it is no longer queued.
 func takeFile(tx *store.Tx, key store.Key) (File, error) {
 	return scanFile(func(dest ...any) error {
 		return tx.QueryRow(`UPDATE imports SET tries = tries + 1, ran_at = $3 WHERE site_id = $1 AND id = $2 AND state = 'queued'

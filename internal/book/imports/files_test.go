@@ -58,7 +58,7 @@ func parse(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 	return paymentfile.Read(file, nil)
 }
 
-// worked lets the job run until there is nothing to do, and reads an import.
+// worked runs the job until there is nothing left to do, and reads an import.
 func worked(t *testing.T, w *apptest.World, actor access.Actor, id int64) imports.File {
 	t.Helper()
 	for more := true; more; {
@@ -142,7 +142,7 @@ func bookOf(t *testing.T, bookings int) string {
 	return book.String()
 }
 
-// TestAnImportThatDiesGoesOn: its process ends in the middle of a file. What was written stays, the rest follows, and the
+// TestAnImportThatDiesGoesOn: its process ends in the middle of a file. Written rows stay, the rest follows, and the
 // counts are those of one import.
 func TestAnImportThatDiesGoesOn(t *testing.T) {
 	t.Parallel()
@@ -186,7 +186,7 @@ func TestAnImportThatDiesGoesOn(t *testing.T) {
 	})
 }
 
-// person makes a user with a role on a site.
+// person creates a user with a role on a site.
 func person(t *testing.T, w *apptest.World, siteID int64, name string, role access.Role) access.Actor {
 	t.Helper()
 	made, err := w.App.Accounts.CreateUser(t.Context(), access.System(siteID),
@@ -198,7 +198,7 @@ func person(t *testing.T, w *apptest.World, siteID int64, name string, role acce
 	return actor
 }
 
-// realSite makes a site that is no sandbox, and two of its operators.
+// realSite creates a site that is not a sandbox, and two operators.
 func realSite(t *testing.T, w *apptest.World, path string) (ada, bob access.Actor) {
 	t.Helper()
 	currency := money.Currency("GBP")
@@ -209,7 +209,7 @@ func realSite(t *testing.T, w *apptest.World, path string) (ada, bob access.Acto
 	return person(t, w, site.ID, path+"-ada", access.Operator), person(t, w, site.ID, path+"-bob", access.Operator)
 }
 
-// TestAnImportOfARealSiteWaitsForAnotherOperator: with what the file would bring in; and one that is refused imports nothing.
+// TestAnImportOfARealSiteWaitsForAnotherOperator: with the effects of the file; a rejected one imports nothing.
 func TestAnImportOfARealSiteWaitsForAnotherOperator(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -246,7 +246,8 @@ func TestAnImportOfARealSiteWaitsForAnotherOperator(t *testing.T) {
 	})
 }
 
-// TestARefusedFileLeavesNothing: a card number, a file that is none, a site with many imports, somebody who may not.
+// TestARefusedFileLeavesNothing: a card number, an unreadable file, a site with many imports, a caller without
+// permission.
 func TestARefusedFileLeavesNothing(t *testing.T) {
 	t.Parallel()
 	pgtest.NotOverNodes(t)
@@ -278,7 +279,7 @@ func TestARefusedFileLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestOneKeyMakesOneImport: the same file again, under the same key, is the same import. Another file is refused.
+// TestOneKeyMakesOneImport: the same file again, under the same key, is the same import. Another file is rejected.
 func TestOneKeyMakesOneImport(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -298,7 +299,7 @@ func TestOneKeyMakesOneImport(t *testing.T) {
 	})
 }
 
-// TestImportsAreForgotten: files as soon as nobody needs them, and what became of their rows after thirty days.
+// TestImportsAreForgotten: files as soon as they are not needed, and the results of rows after thirty days.
 func TestImportsAreForgotten(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -68,8 +68,8 @@ type ImportOptions struct {
 	DryRun   bool
 	Progress func(rows int)        // called after each write with the number of rows done so far; may be nil
 	Refused  func(refusal Refusal) // called for each rejected row; may be nil
-	// Done reports whether the row of a line was already tried, imported or rejected, and is now skipped; may be nil. A trial is a dry
-	// run, or the one before a proposal.
+	// Done reports whether the row of a line was already tried, imported or rejected, and is now skipped; may be nil. A
+	// trial is a dry run, or the run before a proposal.
 	Done func(trial bool, line int) bool
 	// Keep stores the outcome of a batch of rows, in the write that imports them or, after a dry run, in a separate one. May be nil.
 	Keep func(tx *store.Tx, part Part) error
@@ -79,7 +79,7 @@ type ImportOptions struct {
 
 // Part is the result of one write of an import or of a dry run.
 type Part struct {
-	Trial           bool // rolled back: a dry run, or the one before a proposal
+	Trial           bool // rolled back: a dry run, or the trial before a proposal
 	Rows            []Row
 	BookingsCreated int
 	BookingsThere   int                   // distinct; in a trial, no other part counts them
@@ -395,7 +395,7 @@ func pace(next, rows int, took time.Duration, others bool) int {
 		piece = pieceTime
 	}
 	switch {
-	case took > piece*3/2 && rows <= next: // more rows than requested are one group, which says nothing about others
+	case took > piece*3/2 && rows <= next: // more rows than requested are one group, which is no measure for others
 		return max(fewestRows, min(next/2, int(int64(rows)*int64(piece)/int64(took))))
 	case took < piece/2 && rows >= next:
 		return min(mostRows, next*2)

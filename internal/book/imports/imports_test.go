@@ -58,7 +58,7 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 	})
 }
 
-// badRows are rows that must refuse themselves, and what their reason says. Rows 1 and 2 were imported before.
+// badRows are rows that must be rejected, with part of the reason. Rows 1 and 2 were imported before.
 var badRows = []struct {
 	name string
 	row  imports.ImportedPayment
@@ -181,7 +181,7 @@ func TestImportWithoutAModeCreatesNoChannels(t *testing.T) {
 	})
 }
 
-// TestCoverStart: a book that is taken over counts at a past day, one that is newly covered does not.
+// TestCoverStart: an imported book counts on a past day, a newly covered one does not.
 func TestCoverStart(t *testing.T) {
 	t.Parallel()
 	for _, effective := range []bool{true, false} {
@@ -220,7 +220,7 @@ func fixing(t *testing.T, currency money.Currency, day, rate string) fx.Fixing {
 	return fx.Fixing{Provider: fx.ECB, Day: d, Currency: currency, Rate: r}
 }
 
-// messyFile is a book with mistakes in it whose rows lie far apart from those that they build on: it takes two writes.
+// messyFile is a book with mistakes whose rows are far from those that they depend on: it takes two writes.
 func messyFile(seed uint64) []imports.ImportedPayment {
 	chance := rand.New(rand.NewPCG(seed, 1))
 	var rows []imports.ImportedPayment
@@ -230,7 +230,7 @@ func messyFile(seed uint64) []imports.ImportedPayment {
 	for n := range 120 {
 		add(fmt.Sprint(n), func(r *imports.ImportedPayment) {
 			r.Channel = []string{"Direct", "Groups", "Online"}[chance.IntN(3)]
-			if currency := money.Currency("GBP"); chance.IntN(20) == 0 { // not the channel's, unless it is the first
+			if currency := money.Currency("GBP"); chance.IntN(20) == 0 { // not the channel's unless it is the first
 				r.Booking.Currency, r.Payment.Currency = &currency, &currency
 			}
 		})
@@ -242,7 +242,7 @@ func messyFile(seed uint64) []imports.ImportedPayment {
 				r.Channel, r.Booking.Currency, r.Payment.Currency = of.Channel, of.Booking.Currency, of.Payment.Currency
 			})
 	}
-	for range 30 { // the same again, sometimes otherwise
+	for range 30 { // the same again, sometimes with differences
 		again := rows[chance.IntN(len(rows))]
 		again.Line = len(rows) + 2
 		if chance.IntN(2) == 0 {
@@ -277,8 +277,7 @@ func TestDryRunSaysWhatTheImportThenDoes(t *testing.T) {
 	})
 }
 
-// TestDryRunWhereWritesTakeFewRows: a machine that cannot take many rows in one write gets fewer at a time, of which none
-// are parted that build on each other.
+// TestDryRunWhereWritesTakeFewRows: a slow machine gets fewer rows per write, and dependent rows stay together.
 func TestDryRunWhereWritesTakeFewRows(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
@@ -293,7 +292,7 @@ func TestDryRunWhereWritesTakeFewRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = few.Close() }()
-	// The eleventh payment of a write fails for a reason that no row is to blame for.
+	// The eleventh payment of a write fails for a reason unrelated to its row.
 	_, err = few.ExecContext(t.Context(), `CREATE TRIGGER few BEFORE INSERT ON transactions
 		WHEN (SELECT COUNT(*) FROM transactions) > 10 BEGIN SELECT json('too many'); END`)
 	if err != nil {
@@ -307,7 +306,7 @@ func TestDryRunWhereWritesTakeFewRows(t *testing.T) {
 		t.Errorf("refused %v\nand    %v", refused, refusedAgain)
 	}
 
-	// Where a booking has more payments than that, nobody can say what would come of it.
+	// If a booking has more payments than that, the result cannot be predicted.
 	var one []imports.ImportedPayment
 	for n := range 12 {
 		one = append(one, apptest.ARow(n+2, fmt.Sprint("of-one-", n), apptest.Paying(1000), func(r *imports.ImportedPayment) { r.Booking.ImportKey = "B-one" }))
@@ -334,7 +333,7 @@ func TestWhoWritesNothingImportsNothing(t *testing.T) {
 	})
 }
 
-// TestWhatTheSchemaForbidsRefusesOneRow has a row meet a rule of the schema that no check looks for.
+// TestWhatTheSchemaForbidsRefusesOneRow: a row violates a constraint of the schema that no check covers.
 func TestWhatTheSchemaForbidsRefusesOneRow(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -386,7 +385,7 @@ func TestImportEndsWithItsContextAndWithItsFile(t *testing.T) {
 	})
 }
 
-// holdings is everything that an import writes to, as far as a caller can see it.
+// holdings is everything that an import writes and a caller can see.
 func holdings(t *testing.T, w *apptest.World) (text string) {
 	t.Helper()
 	page := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}

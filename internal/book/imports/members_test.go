@@ -18,7 +18,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// chargedBack is a row of the operator's: a chargeback of the first payment of the sample.
+// chargedBack is a row that only operators can import: a chargeback of the first payment of the sample.
 const chargedBack = "B-1,Direct,PT,EUR,2024-07-01,2024-07-08,2,120000,Ana,Sousa,ana.sousa@example.org,\"Seven nights, half board\"," +
 	"B-1-C1,B-1-P1,chargeback,2024-03-06 08:00:01,EUR,1000,1000,visa,411111,4242,example_psp\n"
 
@@ -49,7 +49,7 @@ func TestAMemberImportsWhatTheyCouldReport(t *testing.T) {
 		tried := worked(t, w, w.Actor, mustReceive(t, w, w.Actor, in, sampleBook(t)).ID)
 		_, err = w.App.ImportFiles.Confirm(t.Context(), member, tried.ID)
 		apptest.WantKind(t, err, errs.Forbidden, "confirming what an operator tried")
-		// The same holds for whoever calls the room itself.
+		// The same holds for direct calls of the room.
 		_, err = w.App.Imports.Payments(t.Context(), member, apptest.Of(), imports.ImportOptions{Mode: merchant.ModeProtectionOnly})
 		apptest.WantKind(t, err, errs.Invalid, "the import itself")
 	})
@@ -106,8 +106,8 @@ func TestAMemberDoesNotImportWhatAProcessorTakes(t *testing.T) {
 	})
 }
 
-// TestAnImportEndsWithTheRightOfItsAuthor: access that is taken away, a role that may not import, an API token that is deleted. What
-// they asked for before does not run, and nothing of it stays; what runs already stops.
+// TestAnImportEndsWithTheRightOfItsAuthor: removed access, a role without imports, a deleted API token. Their queued
+// imports do not run and leave nothing; running ones stop.
 func TestAnImportEndsWithTheRightOfItsAuthor(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -161,7 +161,7 @@ func TestAnImportEndsWithTheRightOfItsAuthor(t *testing.T) {
 	})
 }
 
-// afterRows gives rows, and does something after the first n of them.
+// afterRows yields rows, and calls a function after the first n.
 func afterRows(n int, rows iter.Seq2[imports.ImportedPayment, error], do func() error) iter.Seq2[imports.ImportedPayment, error] {
 	return func(yield func(imports.ImportedPayment, error) bool) {
 		given := 0

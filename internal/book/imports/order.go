@@ -13,7 +13,7 @@ import (
 // mostTogether is how many rows of one booking are sorted together. It bounds the memory.
 const mostTogether = 5000
 
-// channelText is the same text for all rows that name a channel in the same way.
+// channelText is shared by all rows that name a channel the same way.
 func channelText(row ImportedPayment) string {
 	if row.ChannelID != 0 {
 		return "id " + strconv.FormatInt(row.ChannelID, 10)

@@ -18,8 +18,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// sold is a file of bookings whose rows build on each other: each total is paid, given back and paid again, by payments of
-// one second, and a part is authorised, captured, refunded, charged back and won. The rows are in a good order.
+// sold is a file of bookings with dependent rows: each total is paid, refunded and paid again, by payments of the same
+// second, and a part is authorised, captured, refunded, charged back and won. The rows are in a valid order.
 func sold(bookings int) (header string, rows []string) {
 	header = "booking_reference,channel,countries,currencies,date,total,firstname,surname,email,content,payment_reference," +
 		"linked_reference,transaction_types,paid_at,payment_currencies,payment_total,booking_total\n"
@@ -42,7 +42,7 @@ func sold(bookings int) (header string, rows []string) {
 	return header, rows
 }
 
-// TestAnyOrderOfRowsIsTaken: what builds on each other is sorted within the file, whatever the order of its rows.
+// TestAnyOrderOfRowsIsTaken: dependent rows are sorted within the file, whatever their order.
 func TestAnyOrderOfRowsIsTaken(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -80,7 +80,7 @@ func TestAnyOrderOfRowsIsTaken(t *testing.T) {
 	})
 }
 
-// TestWhatNoOrderCanHelp: rows that adjust each other, or what is not there, are refused with the numbers of their lines.
+// TestWhatNoOrderCanHelp: rows that adjust each other, or missing payments, are rejected with their line numbers.
 func TestWhatNoOrderCanHelp(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestAnImportGivesWayAtOnce: the writes of an import grow while nobody else writes. As soon as somebody waits, the next one is
-// as short as 40 ms, by what the last one took.
+// TestAnImportGivesWayAtOnce: the writes of an import grow without other writers. As soon as another write waits, the
+// next one takes 40 ms, judging by the last one.
 func TestAnImportGivesWayAtOnce(t *testing.T) {
 	t.Parallel()
 	const perRow = 500 * time.Microsecond

@@ -38,9 +38,9 @@ func refusedOf(t *testing.T, w *apptest.World, actor access.Actor, id int64) str
 	return to.String()
 }
 
-// TestRefusedRowsAreMendedAndSentAgain: after a dry run and after the import, with the cells of the file, which is then imported as
-// it was written but for one cell.
-func TestRefusedRowsAreMendedAndSentAgain(t *testing.T) {
+// TestRefusedRowsAreCorrectedAndSentAgain: after a dry run and after the import, with the cells of the file, which is
+// then imported with one cell changed.
+func TestRefusedRowsAreCorrectedAndSentAgain(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		in := imports.NewFile{DryRun: true, Mode: merchant.ModeDraft}
@@ -68,7 +68,7 @@ func TestRefusedRowsAreMendedAndSentAgain(t *testing.T) {
 	})
 }
 
-// TestTheLastFilesWithRefusedRowsAreKept: of a site ten. That of an older import is gone, and its reasons stay.
+// TestTheLastFilesWithRefusedRowsAreKept: ten per site. The file of an older import is deleted, but its reasons stay.
 func TestTheLastFilesWithRefusedRowsAreKept(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -107,7 +107,7 @@ func TestTheLastFilesWithRefusedRowsAreKept(t *testing.T) {
 	})
 }
 
-// TestRefusedRowsAreReadToTheirEnd: piece by piece, also when the dry run is confirmed after the first piece.
+// TestRefusedRowsAreReadToTheirEnd: in batches, also if the dry run is confirmed after the first batch.
 func TestRefusedRowsAreReadToTheirEnd(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

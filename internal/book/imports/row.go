@@ -60,7 +60,7 @@ func (t Total) String() string {
 	return fmt.Sprintf("%s: %d, %s", t.Type, t.Payments, money.FormatSigned(t.Amount, t.Currency))
 }
 
-// String formats a column for people, with the one that was probably meant.
+// String formats a column for messages, with the column that was probably meant.
 func (c UnusedColumn) String() string {
 	if c.Nearest == "" {
 		return c.Name

@@ -11,8 +11,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestAnImportRunsFewStatements: the rows of a write share their statements. What each channel needs is read once in a write, before
-// anything is made.
+// TestAnImportRunsFewStatements: the rows of a write share their statements. The data of each channel is read once per
+// write, before anything is created.
 func TestAnImportRunsFewStatements(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -17,8 +17,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestARehearsalGoesOn: each run of the job ends after some bookings, and still the import reaches its proposal, with the same
-// effect as in one run. After a dry run that somebody confirmed nothing is tried again.
+// TestARehearsalGoesOn: each run of the job ends after some bookings, and still the import reaches its proposal, with
+// the same effect as in one run. After a confirmed dry run nothing is tried again.
 func TestARehearsalGoesOn(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -89,7 +89,7 @@ func effectOf(t *testing.T, w *apptest.World, actor access.Actor, f imports.File
 	return p.Effect
 }
 
-// TestSitesTakeTurns: a site with many small imports does not keep the others waiting.
+// TestSitesTakeTurns: a site with many small imports does not delay the others.
 func TestSitesTakeTurns(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -122,7 +122,8 @@ func piecesLeft(t *testing.T, w *apptest.World) (n int) {
 	return n
 }
 
-// TestNoFileStaysThatNobodyNeeds: it is gone at once, and does not wait for the housekeeping. A file of many pieces, too.
+// TestNoFileStaysThatNobodyNeeds: it is deleted immediately, without waiting for the housekeeping, also a file of many
+// chunks.
 func TestNoFileStaysThatNobodyNeeds(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -156,7 +157,7 @@ func TestNoFileStaysThatNobodyNeeds(t *testing.T) {
 	})
 }
 
-// TestAFullSite: a request that comes again is answered, whatever else the site has. Of many new ones at once ten are taken.
+// TestAFullSite: a repeated request is answered even if the site is full. Of many concurrent new ones ten are accepted.
 func TestAFullSite(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -26,7 +26,7 @@ type Bookings struct {
 	payments *payments.Payments
 }
 
-// NewBookings makes the use cases. Authorisations whose time is over are ended before bookings are read or changed.
+// NewBookings creates the use cases. Expired authorisations are ended before bookings are read or changed.
 func NewBookings(room *payments.Room, taken *payments.Payments) *Bookings {
 	return &Bookings{Room: room, payments: taken}
 }
@@ -262,7 +262,7 @@ func unknownBooking(err error, id int64) error {
 	return store.NotFoundAs(errs.RecordNotFound, err, "Booking %d not found.", id)
 }
 
-// TellCompleted records the event of bookings that are completed. more: there may be others.
-func (b *Bookings) TellCompleted(ctx context.Context) (more bool, err error) {
-	return bookings.TellCompleted(ctx, b.DB)
+// RecordCompleted records the events of bookings that are completed. more reports whether there may be others.
+func (b *Bookings) RecordCompleted(ctx context.Context) (more bool, err error) {
+	return bookings.RecordCompleted(ctx, b.DB)
 }

@@ -129,8 +129,9 @@ func allocations(tx *store.Tx, condition string, args ...any) ([]protection.Allo
 }
 
 // positionsQuery reads every allocation that can count at the end of a day ($2), as known at an instant ($3), with its
-// sums and its terms at that moment. It also returns allocations whose last day of dispute is over: the caller decides. The
-// "+" keeps SQLite from the index of that column: it would sort, or go through the terms of the whole site for each row.
+// sums and terms at that time. It also returns allocations whose last day of dispute is over: the caller decides. The
+// "+" keeps SQLite from using the index on that column: it would sort, or scan the terms of the whole site for each
+// row.
 const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effective_at, a.amount, a.protected,
 		a.cover_from, a.policy_currency, a.priced_at, a.from_provider, a.from_day, a.from_rate, a.to_provider, a.to_day,
 		a.to_rate, t.start_day, t.end_day, t.last_day, t.country, t.suppliers, a.booking_id, a.transaction_id,
@@ -150,8 +151,8 @@ const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effec
 		AND NOT a.simulated`
 
 // Positions calls each for every allocation of the site that can count at the end of a day, as known at an instant. If
-// channels are given, it reads theirs only. Simulated allocations are in no total and are left out. The positions of one
-// booking come one after the other. It reads a piece at a time, so stopping early reads little.
+// channels are given, only theirs are read. Simulated allocations count in no total and are left out. The positions of
+// one booking come one after the other. It reads a piece at a time, so stopping early reads little.
 func Positions(
 	tx *store.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(exposure.Position) error,
 ) error {
@@ -168,9 +169,9 @@ const (
 	lastPiece  = 5_000
 )
 
-// openIsEnough says whether a report can leave out the allocations that are closed. They can count neither today nor later, as
-// far as is known now. If the site's clock was moved after the caller's was read, they are closed by another day. So they are just
-// before midnight, where another process may have the next day already.
+// openIsEnough reports whether a report can leave out closed allocations. As known now, they count neither today nor
+// later. If the site's clock was moved after the caller read it, they are closed by another day; the same holds just
+// before midnight, when another process may already be on the next day.
 func openIsEnough(tx *store.Tx, siteID int64, day civil.Day, known time.Time) (bool, error) {
 	if day < civil.DayOf(tx.Now.Add(store.FinalAfter)) || known.Before(tx.Now) {
 		return false, nil

@@ -36,10 +36,10 @@ func (b *Buckets) Fold(ctx context.Context) (more bool, err error) {
 	return more && err == nil, err
 }
 
-// FoldSite moves deltas of a site into its cubes and buckets: at most limit, and no more than one write has the time for. It returns
-// how many: 0, too, where another process was faster. They are read and added up before the write, so that other writes do not wait for that. If
-// the machine is too busy, the write runs out of its time, and a smaller piece is tried. A write that runs out of time can return many
-// errors, so every error counts.
+// FoldSite moves deltas of a site into its cubes and buckets: at most limit, and no more than fit into one write. It
+// returns how many: also 0 if another process was faster. They are read and added up before the write, so that other
+// writes do not wait. On a busy machine the write may time out, and a smaller batch is tried. A timeout can show as
+// many errors, so any error counts as one.
 func (b *Buckets) FoldSite(ctx context.Context, siteID int64, limit int) (folded int, err error) {
 	for ; limit > 0; limit /= 8 {
 		var f *fold

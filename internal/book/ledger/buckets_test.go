@@ -54,7 +54,7 @@ func TestBucketSumsEqualLineSums(t *testing.T) {
 					h.FoldSome(t.Context(), h.Random.IntN(40))
 					c.all("partly folded", days())
 				}
-				w.Fix("2024-06-02", map[money.Currency]string{"JPY": "171.94"}) // late, for what was paid before
+				w.Fix("2024-06-02", map[money.Currency]string{"JPY": "171.94"}) // late, for earlier payments
 				c.all("priced", days())
 				foldAll(t, h)
 				c.all("folded", days())
@@ -65,7 +65,7 @@ func TestBucketSumsEqualLineSums(t *testing.T) {
 	}
 }
 
-// TestBucketsWhileManyWrite: payments, refunds, changes, late rates and folding at once, also two that fold.
+// TestBucketsWhileManyWrite: concurrent payments, refunds, changes, late rates and two folds.
 func TestBucketsWhileManyWrite(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		books := make([]*apptest.History, 6)
@@ -106,7 +106,7 @@ func TestBucketsWhileManyWrite(t *testing.T) {
 	})
 }
 
-// TestATotalThatChangedBeforeTheFirstPayment: the payment counts from a day on which the total was still the old one.
+// TestATotalThatChangedBeforeTheFirstPayment: the payment counts from a day with the old total.
 func TestATotalThatChangedBeforeTheFirstPayment(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -141,8 +141,8 @@ func TestATotalThatChangedBeforeTheFirstPayment(t *testing.T) {
 	})
 }
 
-// TestAWriteThatWasOvertaken: of two payments of a booking, the one with the later clock was written first. What was known
-// between the two has the earlier one alone.
+// TestAWriteThatWasOvertaken: of two payments of a booking, the one with the later clock was written first. A known_at
+// between the two only has the earlier one.
 func TestAWriteThatWasOvertaken(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -174,8 +174,8 @@ func TestAWriteThatWasOvertaken(t *testing.T) {
 	})
 }
 
-// compared adds up what the steps and the reports of several histories come to: where all of a kind are missing or
-// empty, nothing was shown.
+// compared counts the steps and reports of several histories: a kind that was always missing or empty has not been
+// tested.
 type compared struct {
 	mu       sync.Mutex
 	accepted apptest.Steps
@@ -194,8 +194,8 @@ func (c *compared) hold(kind string, amount int64) {
 	c.held[kind] += amount
 }
 
-// wantSomething fails the test where a kind of report was empty each time, or where a kind of step was accepted less often
-// than once in each of n histories.
+// wantSomething fails the test if a kind of report was always empty, or a kind of step was accepted less than once in
+// each of n histories.
 func (c *compared) wantSomething(t *testing.T, n int) {
 	t.Helper()
 	for _, kind := range []string{"exposure", "run-off", "ageing", "movement", "what if", "model"} {
@@ -206,8 +206,8 @@ func (c *compared) wantSomething(t *testing.T, n int) {
 	c.accepted.WantAtLeast(t, apptest.Steps{Bookings: n, Purchases: n, Refunds: n, Chargebacks: n, Reversals: n, Changes: n})
 }
 
-// comparison compares what buckets answer with what the allocations themselves do: what is known now, the same a moment
-// later, when it is past, and what was known at other instants in the past.
+// comparison compares reports from buckets with reports from the allocations: as known now, the same a moment later,
+// when it is past, and as known at other times in the past.
 type comparison struct {
 	t *testing.T
 	*apptest.History
@@ -216,7 +216,7 @@ type comparison struct {
 	checks  []check
 }
 
-// check is a report that is to be the same, wherever it comes from.
+// check is a report that must be the same from both sources.
 type check struct {
 	kind, what string
 	ask        func() any
@@ -225,8 +225,8 @@ type check struct {
 	answers    []any
 }
 
-// passes notes the present as a moment, and lets a little time pass. Sometimes the clock goes back: then a write with a later
-// clock came first, as it can where several processes write.
+// passes records the current time, and lets a little time pass. Sometimes the clock goes back: then a write with a
+// later clock came first, as can happen with several processes.
 func (c *comparison) passes() {
 	c.moments = append(c.moments, c.Now(), c.Now().Add(time.Microsecond))
 	c.Advance(time.Duration(c.Random.IntN(6)-2) * time.Second)
@@ -240,7 +240,7 @@ func (c *comparison) known() (at time.Time, now bool) {
 	return c.moments[c.Random.IntN(len(c.moments))], false
 }
 
-// run asks for all reports: from the buckets, from them when now is past, and from the rows.
+// run requests all reports: from the buckets, from them when now is past, and from the rows.
 func (c *comparison) run(when string) {
 	c.t.Helper()
 	ask := func(past bool) {
@@ -266,8 +266,8 @@ func (c *comparison) run(when string) {
 	c.checks = nil
 }
 
-// all compares by every dimension, alone and crossed with others that chance picks, in both valuations, each on one of
-// several days; and on each day what lies ahead and what is estimated, on every other one of all channels.
+// all compares by every dimension, alone and split by random others, in both valuations, each on one of several days;
+// and on each day run-offs and estimates, on every other one for all channels.
 func (c *comparison) all(when string, days []civil.Day) {
 	c.t.Helper()
 	for _, at := range c.moments { // the clock may have gone back
@@ -295,7 +295,7 @@ func (c *comparison) all(when string, days []civil.Day) {
 	c.run(when)
 }
 
-// someChannels are two of the channels, or none, which stands for all.
+// someChannels are two of the channels, or none, which means all.
 func (c *comparison) someChannels() []int64 {
 	if c.Random.IntN(3) > 0 {
 		return nil
@@ -356,7 +356,7 @@ func (c *comparison) ahead(q report.ExposureQuery) {
 	})
 }
 
-// estimates compares what a failure costs, and the model beside the actual.
+// estimates compares what-ifs, and the model with the actual exposure.
 func (c *comparison) estimates(q report.EstimateQuery) {
 	var now bool
 	q.KnownAt, now = c.known()
@@ -382,7 +382,8 @@ func (c *comparison) estimates(q report.EstimateQuery) {
 	})
 }
 
-// forgetOutstanding makes the bookings as they were before they kept what is outstanding: the next change reads it.
+// forgetOutstanding clears the outstanding amounts of bookings, as in an earlier version: the next change computes
+// them.
 func forgetOutstanding(t *testing.T, h *apptest.History) {
 	t.Helper()
 	err := h.App.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
@@ -416,8 +417,8 @@ func foldAll(t *testing.T, h *apptest.History) {
 	}
 }
 
-// fromRows lets fn read reports of the past from the allocations themselves, as if the buckets did not tell when their
-// changes were recorded. What is known now is read from the buckets as ever.
+// fromRows makes fn read reports of the past from the allocations, as if the buckets had no recording times. Current
+// reports still use the buckets.
 func fromRows(t *testing.T, w *apptest.World, fn func()) {
 	t.Helper()
 	since := func(instant int64) {

@@ -89,7 +89,7 @@ func (in CollateralFields) collateral(tx *store.Tx, actor access.Actor) (exposur
 		AuthorID: actor.UserID, Author: actor.Username,
 	}
 	if in.RecordID != nil {
-		// A caller may give the id of a correction, too: every row knows its record.
+		// The id may also be that of a correction: every row has the id of its record.
 		before, err := collateralRow(tx, actor.SiteID, *in.RecordID)
 		if row.RecordID = before.RecordID; err != nil {
 			p.Wrong("corrects", "Collateral %d not found.", *in.RecordID)

@@ -47,7 +47,7 @@ func eachCell(tx *store.Tx, siteID int64, v exposure.View, channels []int64, eac
 type Reading struct {
 	SiteID   int64
 	Day      civil.Day
-	Known    time.Time // zero: all that is known now
+	Known    time.Time // zero: everything known now
 	Channels []int64
 }
 
@@ -56,8 +56,8 @@ func (r Reading) known(d exposure.Delta) bool {
 	return r.Known.IsZero() || d.Known <= store.Micros(r.Known)
 }
 
-// KnownSince is the earliest instant for which the buckets of a site can be used: reports as known earlier read
-// the allocations. It is zero unless the site is older than what they tell.
+// KnownSince is the earliest known_at for which the buckets of a site can be used: reports as known earlier read the
+// allocations. It is zero unless the site is older than the buckets.
 func KnownSince(tx *store.Tx, siteID int64) (time.Time, error) {
 	var since int64
 	err := tx.QueryRow(`SELECT known_since FROM exposure_folds WHERE site_id = $1`, []any{siteID}, &since)
@@ -79,7 +79,8 @@ func LaterPacks(tx *store.Tx, r Reading) (later, others int64, err error) {
 }
 
 // ExposureOn calls each for the cells of some views, with the tally of a cell on the day. It reads the cubes, takes out
-// what was recorded later, and adds the deltas that are not folded yet. So a cell may come more than once: add its tallies.
+// what was recorded later, and adds the deltas that are not folded yet. So a cell may be reported more than once: add
+// its tallies.
 func ExposureOn(
 	tx *store.Tx, r Reading, views []exposure.View, each func(exposure.View, exposure.Cell, exposure.Tally),
 ) error {
@@ -152,10 +153,10 @@ func foldedOn(tx *store.Tx, r Reading, v exposure.View, each func(exposure.Cell,
 	return err
 }
 
-// ExposureAhead gives the changes of the cells of a view on all days, as time alone makes them after the day. What begins
-// to count on a later day is left out. For each cell, of returns the function that takes its changes, or nil if none shall
-// take them. The days of a cell come in any order, and may come more than once. For a day in the past, or what was known
-// then, it goes through all that has happened since.
+// ExposureAhead returns the changes of the cells of a view on later days due to the passing of time alone. Whatever
+// starts to count on a later day is left out. For each cell, of returns the function that takes its changes, or nil if
+// none shall take them. The days of a cell come in any order and may repeat. For a day in the past, or an earlier
+// known_at, it reads everything that has happened since.
 func ExposureAhead(
 	tx *store.Tx, r Reading, v exposure.View, of func(exposure.Cell) func(civil.Day, exposure.Tally),
 ) error {
@@ -234,8 +235,8 @@ func blocks(tx *store.Tx, condition string, args []any, each func(cell int64, da
 		})
 }
 
-// eachKept reads the deltas in the packs that meet a condition. $2 in it is the given number, $3 the instant of the report.
-// The deltas tell when they were recorded if the report asks for an instant.
+// eachKept reads the deltas in the packs that meet a condition. $2 in it is the given number, $3 the instant of the
+// report. The deltas have their recording times if the report needs them.
 func eachKept(tx *store.Tx, r Reading, condition string, number int64, each func(exposure.Delta)) error {
 	picked := map[int64]bool{}
 	for _, id := range r.Channels {

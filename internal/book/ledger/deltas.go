@@ -8,8 +8,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// InsertDeltas appends changes of buckets. Each is a row of its own, so that no write waits for another one. What does not
-// say when it was recorded is recorded now.
+// InsertDeltas appends changes of buckets, each as a separate row, so that no write waits for another one. Those
+// without a recording time are recorded now.
 func InsertDeltas(tx *store.Tx, siteID int64, deltas []exposure.Delta) {
 	rows := make([][]any, len(deltas))
 	for i, d := range deltas {

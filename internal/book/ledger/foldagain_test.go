@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestAFoldRunsAgain: the write of a fold may run more than once, and what it adds is added once.
+// TestAFoldRunsAgain: the write of a fold may run more than once, but adds its deltas once.
 func TestAFoldRunsAgain(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {

@@ -17,21 +17,21 @@ import (
 
 // A fold changes about forty blocks for each delta, but many deltas share their blocks: 2,000 deltas at once take half
 // the time of four folds of 500. So deltas wait until there are many, or until the first one has waited long enough.
-// Until then a report adds them itself, which takes 3 µs for each.
+// Until then reports add them themselves, at 3 µs each.
 const (
 	deltasToFold = 5_000
 	foldAfter    = time.Minute
 )
 
-// SitesToFold lists the sites with enough deltas to fold, or with old ones, in order of their ids. It reads the deltas that are not folded
-// yet, whatever the number of sites.
+// SitesToFold lists the sites with enough deltas to fold, or with old ones, in order of their ids. It only reads
+// unfolded deltas, however many sites there are.
 func SitesToFold(tx *store.Tx) ([]int64, error) {
 	return store.Ids(tx, `SELECT site_id FROM exposure_deltas GROUP BY site_id HAVING COUNT(*) >= $1 OR MIN(noted_at) <= $2 ORDER BY site_id`,
 		deltasToFold, store.Micros(sites.RealNow(tx).Add(-foldAfter)))
 }
 
-// Bounds of one fold. The blocks take the time: deltas of one day and merchant share them, others change about forty
-// each.
+// Bounds of one fold. Most of the time goes into blocks: deltas of one day and merchant share them, others change about
+// forty each.
 const (
 	deltasPerRead = 500
 	blocksPerFold = 8_000
@@ -50,14 +50,14 @@ type fold struct {
 // errFolded: another fold has taken some of the deltas.
 var errFolded = errors.New("the deltas have been folded in the meantime")
 
-// gatherFold reads deltas, and adds them up. Nothing depends on the order of their ids: a delta that becomes visible late is folded
-// late.
+// gatherFold reads deltas and adds them up. The order of their ids does not matter: a delta that becomes visible late
+// is folded late.
 func gatherFold(ctx context.Context, store *store.DB, siteID int64, limit int) (*fold, error) {
 	f := &fold{siteID: siteID, cubes: make([]map[exposure.BlockKey]*exposure.Block, len(exposure.Views))}
 	for i := range f.cubes {
 		f.cubes[i] = map[exposure.BlockKey]*exposure.Block{}
 	}
-	mostBlocks := max(blocksPerFold, limit*blocksPerFold/deltasPerFold) // more where more is asked for
+	mostBlocks := max(blocksPerFold, limit*blocksPerFold/deltasPerFold) // more if more is requested
 	for touched := 0; len(f.ids) < limit && touched < mostBlocks; {
 		deltas, err := f.read(ctx, store, min(deltasPerRead, limit-len(f.ids)))
 		if err != nil {
@@ -68,7 +68,7 @@ func gatherFold(ctx context.Context, store *store.DB, siteID int64, limit int) (
 		}
 		f.kept = append(f.kept, exposure.Merge(deltas)...)
 		for i := range deltas {
-			deltas[i].Known = 0 // the cubes do not tell
+			deltas[i].Known = 0 // not available from the cubes
 		}
 		deltas = exposure.Merge(deltas) // often equal: the parts of a booking are paid on one day
 		touched = 0
@@ -80,7 +80,7 @@ func gatherFold(ctx context.Context, store *store.DB, siteID int64, limit int) (
 	return f, nil
 }
 
-// read reads the deltas behind those that the fold has.
+// read reads the deltas after those that the fold already has.
 func (f *fold) read(ctx context.Context, db *store.DB, limit int) (deltas []exposure.Delta, err error) {
 	last := int64(0)
 	if n := len(f.ids); n > 0 {
@@ -176,7 +176,7 @@ func addBlocks(tx *store.Tx, siteID int64, v exposure.View, changes map[exposure
 		added[at] = b
 		places = append(places, at)
 	}
-	slices.SortFunc(places, func(a, b place) int { // neighbours stand together in the table
+	slices.SortFunc(places, func(a, b place) int { // neighbours are stored together in the table
 		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.cell, b.cell))
 	})
 	return sqltext.InPowers(places, blocksPerStatement, func(some []place) error {
@@ -193,7 +193,8 @@ func addBlocks(tx *store.Tx, siteID int64, v exposure.View, changes map[exposure
 	})
 }
 
-// cellsFor finds the ids of the cells that change, and inserts those that are new. Each is looked up by its key, as in readBlocks.
+// cellsFor finds the ids of the cells that change, and inserts new cells. Each is looked up by its key, as in
+// readBlocks.
 func cellsFor(
 	tx *store.Tx, siteID int64, v exposure.View, changes map[exposure.BlockKey]*exposure.Block,
 ) (map[exposure.Cell]int64, error) {

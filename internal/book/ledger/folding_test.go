@@ -37,7 +37,7 @@ func foldingSite(t *testing.T, db *store.DB) (id int64) {
 	return id
 }
 
-// TestFoldsWait: a few deltas wait for a minute by the real clock, wherever that of the site is; many do not.
+// TestFoldsWait: a few deltas wait for a minute by the real clock, whatever the site's clock; many do not.
 func TestFoldsWait(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
@@ -83,7 +83,7 @@ func TestFoldsWait(t *testing.T) {
 	})
 }
 
-// TestSmallFoldsShareAPack: however small the folds are, packs are not; and what is in them is what was folded.
+// TestSmallFoldsShareAPack: however small the folds, packs are not, and contain exactly the folded deltas.
 func TestSmallFoldsShareAPack(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
@@ -125,7 +125,7 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 	})
 }
 
-// otherSite makes one more site.
+// otherSite creates another site.
 func otherSite(t *testing.T, db *store.DB) (id int64) {
 	t.Helper()
 	dbtest.Write(t, db, func(tx *store.Tx) error {
@@ -143,7 +143,7 @@ func foldSome(t *testing.T, store *store.DB, siteID int64, limit int) {
 	}
 }
 
-// packSizes answers how many deltas each pack of the buckets has.
+// packSizes returns the number of deltas in each pack of the buckets.
 func packSizes(tx *store.Tx, siteID int64) (counts []int64, err error) {
 	err = dbtest.Numbers(tx, `SELECT counted FROM exposure_buckets WHERE site_id = $1 ORDER BY id`, func(n int64) error {
 		counts = append(counts, n)

@@ -29,8 +29,8 @@ func recordAllocated(tx *store.Tx, a protection.Allocation, t protection.Terms) 
 // over reports whether a day is past.
 func over(tx *store.Tx, day civil.Day) bool { return day < civil.DayOf(tx.Now) }
 
-// closed reports whether an allocation can be in no report from today on: its last day of dispute is over, and so is the trip,
-// for which there may be more to pay (E4 of R7). The last day comes first where its scheme caps it.
+// closed reports whether an allocation can be in no report from today on: its last day of dispute is over, and so is
+// the trip, for which more may be payable (E4 of R7). The last day comes first if its scheme caps it.
 func closed(tx *store.Tx, t protection.Terms) bool { return over(tx, t.LastDay) && over(tx, t.End) }
 
 func recordEnded(tx *store.Tx, siteID, id int64, last civil.Day) {
@@ -53,12 +53,12 @@ func recordPriced(tx *store.Tx, a protection.Allocation) {
 // recordTerms records new terms of a locked allocation. They may end it, or let it go on after its end.
 func recordTerms(tx *store.Tx, a protection.Allocation, t protection.Terms) error {
 	events.Record(tx, a.SiteID, event.ProtectionChanged, a.ID, event.Details{Cause: "terms", LastDay: t.LastDay.String()})
-	var told bool
-	err := tx.QueryRow(`SELECT ended FROM allocations WHERE site_id = $1 AND id = $2`, []any{a.SiteID, a.ID}, &told)
+	var recorded bool
+	err := tx.QueryRow(`SELECT ended FROM allocations WHERE site_id = $1 AND id = $2`, []any{a.SiteID, a.ID}, &recorded)
 	if err != nil {
 		return err
 	}
-	if a.Decision.Protected && over(tx, t.LastDay) && !told {
+	if a.Decision.Protected && over(tx, t.LastDay) && !recorded {
 		recordEnded(tx, a.SiteID, a.ID, t.LastDay)
 	}
 	_, err = tx.Exec(`UPDATE allocations SET ends_after = $3, ended = $4, closed = $5 WHERE site_id = $1 AND id = $2`,
@@ -72,20 +72,20 @@ type Ends struct{ *sites.DB }
 // endedAtOnce is how many events of ended protection one write records.
 const endedAtOnce = 200
 
-// Tell records the end of protected allocations whose last day of dispute is over by the clock of their site. It is the job
-// that notices this. more: there may be others.
-func (e *Ends) Tell(ctx context.Context) (more bool, err error) {
-	return sites.Each(ctx, e.DB, sitesWithEnds, endedAtOnce, tellEnded)
+// Record records the end of protected allocations whose last day of dispute is over by the clock of their site.
+// more reports whether there may be others.
+func (e *Ends) Record(ctx context.Context) (more bool, err error) {
+	return sites.Each(ctx, e.DB, sitesWithEnds, endedAtOnce, recordEnds)
 }
 
-// sitesWithEnds selects the sites with ends to tell, by the real time. The first end is that of an index.
+// sitesWithEnds selects the sites with ends to record, by the real time. The first end is at the end of an index.
 const sitesWithEnds = `SELECT s.id, s.clock_ahead FROM site_places p JOIN sites s ON s.id = p.site_id WHERE (SELECT MIN(a.ends_after)
 	FROM allocations a WHERE a.site_id = p.site_id AND NOT a.ended) < ($1 + s.clock_ahead) / 86400000000 ORDER BY s.id`
 
-// tellEnded records up to limit ends of a site, and returns how many. The row of the allocation is the lock, so each end is
-// told once. Its conditions are looked at again, in a form that no index has: else PostgreSQL may go through all that wait for their
-// end. Unprotected allocations also end, without an event.
-func tellEnded(tx *store.Tx, siteID int64, limit int) (told int, err error) {
+// recordEnds records up to limit ends of a site, and returns how many. The allocation's row is the lock, so each end
+// is published once. The conditions are checked again in a form that no index supports: otherwise PostgreSQL may scan
+// all allocations that have not ended. Unprotected allocations also end, without an event.
+func recordEnds(tx *store.Tx, siteID int64, limit int) (recorded int, err error) {
 	err = tx.Query(`UPDATE allocations SET ended = TRUE, closed = (SELECT b.end_day < $2 FROM bookings b
 			WHERE b.site_id = allocations.site_id AND b.id = allocations.booking_id)
 		WHERE CASE WHEN ended THEN FALSE ELSE ends_after < $2 END AND (site_id, id) IN (
@@ -99,11 +99,11 @@ func tellEnded(tx *store.Tx, siteID int64, limit int) (told int, err error) {
 		if protected {
 			recordEnded(tx, siteID, id, last)
 		}
-		told++
+		recorded++
 		return err
 	})
 	if err != nil {
-		return told, fmt.Errorf("ends of protection of site %d: %w", siteID, err)
+		return recorded, fmt.Errorf("ends of protection of site %d: %w", siteID, err)
 	}
-	return told, nil
+	return recorded, nil
 }

@@ -15,10 +15,10 @@ import (
 // report, however many allocations there are.
 const historiesPerPage = 1000
 
-// Histories calls each for every allocation of the site that was paid up to the end of a day, in order of their ids. Each
-// has its terms and events that took effect by then, as known at an instant. If channels are given, it reads theirs only.
-// Simulated allocations are in no total and are left out. A page of allocations is read by one query, their terms by a
-// second and their events by a third one: in a join, the rows of terms and events would multiply.
+// Histories calls each for every allocation of the site that was paid up to the end of a day, in order of their ids.
+// Each has its terms and events that took effect by then, as known at an instant. If channels are given, only theirs
+// are read. Simulated allocations count in no total and are left out. A page of allocations is read by one query, their
+// terms by a second and their events by a third one: in a join, the rows of terms and events would multiply.
 func Histories(
 	tx *store.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
@@ -70,7 +70,7 @@ func HistoriesAfter(
 	}
 	// With a filter, this range of ids also finds rows of other allocations. They are not in byID and are dropped.
 	args := []any{siteID, page[0].ID, page[len(page)-1].ID, store.Micros(day.End()), store.Micros(known)}
-	// The first terms of an allocation count for all time before, too. So they are read whenever they took effect.
+	// The first terms of an allocation also count for all earlier times, so they are always read.
 	err = readTerms(tx, byID, `allocation_terms t
 		WHERE t.site_id = $1 AND t.allocation_id BETWEEN $2 AND $3 AND t.recorded_at <= $5 AND (t.effective_at <= $4
 			OR t.id = (SELECT MIN(f.id) FROM allocation_terms f WHERE f.site_id = $1 AND f.allocation_id = t.allocation_id))`,
@@ -140,7 +140,7 @@ func historiesIn(
 	if err := readTerms(tx, byID, "allocation_terms t WHERE "+w.Text.String(), w.Args); err != nil {
 		return nil, err
 	}
-	for i := range page { // the first terms count for all time before, too
+	for i := range page { // the first terms also count for all earlier times
 		h, place := &page[i], 0
 		h.Terms = slices.DeleteFunc(h.Terms, func(t protection.DatedTerms) bool {
 			place++

@@ -100,13 +100,13 @@ func TestHistoriesAreReadInPages(t *testing.T) {
 				t.Errorf("in pages of %d: %+v", size, got)
 			}
 		}
-		// The rows of the other channel lie between.
+		// The rows of the other channel are in between.
 		ofOne := slices.DeleteFunc(slices.Clone(all), func(h protection.History) bool { return h.ChannelID != s.Channel })
 		if got := read(2, dbtest.StartDay+30, known, s.Channel); len(got) != 2 || !reflect.DeepEqual(got, ofOne) {
 			t.Errorf("of one channel: %+v", got)
 		}
-		// On the eighth day one of the events counts; before the change was recorded neither; and of a day before it
-		// the new terms do not count, the first ones always.
+		// On the eighth day one of the events counts; before the change was recorded neither does; on earlier days the
+		// new terms do not count, the first ones always do.
 		for name, c := range map[string]struct {
 			day           civil.Day
 			known         time.Time
@@ -127,7 +127,7 @@ func TestHistoriesAreReadInPages(t *testing.T) {
 	})
 }
 
-// TestWritersOfOneAllocationTakeTurns: whoever takes an allocation sees all that was done to it before.
+// TestWritersOfOneAllocationTakeTurns: a write that locks an allocation sees all earlier changes.
 func TestWritersOfOneAllocationTakeTurns(t *testing.T) {
 	var clock atomic.Int64
 	now := func() time.Time { return time.UnixMicro(clock.Load()).UTC() }

@@ -15,8 +15,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestARateThatArrivesWhileABookingMoves: a write has read the allocations of its booking, and then another process prices
-// one of them. The buckets take up both. SQLite has one writer, so there nothing can come between.
+// TestARateThatArrivesWhileABookingMoves: a write has read the allocations of its booking, and then another process
+// prices one of them. The buckets include both. SQLite has one writer, so there nothing can interfere.
 func TestARateThatArrivesWhileABookingMoves(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

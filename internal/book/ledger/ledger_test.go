@@ -62,8 +62,8 @@ func TestPremiumHoldsAfterAnyHistory(t *testing.T) {
 	}
 }
 
-// TestHistoriesThatDifferInOrderAgree: wherever rates were on file, what is left of every payment, its value and its
-// premium do not depend on the order in which things were reported; nor do the lines, where nothing was retained.
+// TestHistoriesThatDifferInOrderAgree: where rates were on file, the remaining amount of every payment, its value and
+// its premium do not depend on the order of the reports; neither do the lines, if nothing was retained.
 func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
@@ -90,7 +90,7 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 				}
 				facts = append(facts, f)
 			}
-			// Chargebacks after all refunds, and a reversal: a refund of before them is recorded whenever it is learned.
+			// Chargebacks after all refunds, and a reversal: an earlier refund is recorded whenever it is learned.
 			for n := range r.IntN(3) {
 				facts = append(facts, adjusted{payment.Chargeback, i, 1 + r.Int64N(amounts[i]), apptest.Began.Add(-time.Duration(8-n) * time.Hour)})
 			}
@@ -154,7 +154,7 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 	}
 }
 
-// stateOf is how a payment stands, and each of its chargebacks and reversals in order of their effective time.
+// stateOf is the state of a payment, and of each of its chargebacks and reversals in order of their effective time.
 func stateOf(w *apptest.World, id int64) string {
 	p := w.ReadTransaction(id)
 	var adjusted []payment.Transaction
@@ -173,7 +173,7 @@ func stateOf(w *apptest.World, id int64) string {
 	return text
 }
 
-// TestAnImportBooksPremiumOnce: a file that is taken over again adds no line.
+// TestAnImportBooksPremiumOnce: importing a file again adds no line.
 func TestAnImportBooksPremiumOnce(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -194,7 +194,7 @@ func TestAnImportBooksPremiumOnce(t *testing.T) {
 	})
 }
 
-// TestPremiumWhateverRunsAtTheSameTime: refunds, moves of the booking and the rate they wait for, all at once.
+// TestPremiumWhateverRunsAtTheSameTime: concurrent refunds, moves of the booking and the late rate.
 func TestPremiumWhateverRunsAtTheSameTime(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(merchant.ModeProtectionOnly, "EUR")
@@ -250,8 +250,8 @@ func TestPremiumWhateverRunsAtTheSameTime(t *testing.T) {
 	})
 }
 
-// holds checks what is always true of the premium of a payment, as known at an instant: its lines come to the premium
-// of its state and what was retained, and the state of the last line is the one that follows from the facts.
+// holds checks the invariants of a payment's premium, as known at an instant: its lines add up to the premium of its
+// state plus the retained amount, and the state of the last line follows from the facts.
 func holds(t *testing.T, w *apptest.World, id int64, known time.Time) protection.Explained {
 	t.Helper()
 	x, err := w.App.Protection.Explain(t.Context(), w.Actor, id, report.ProtectionQuery{Moment: ledger.Moment{KnownAt: known}})
@@ -269,7 +269,7 @@ func holds(t *testing.T, w *apptest.World, id int64, known time.Time) protection
 	return a
 }
 
-// happens is one event of a random history, and says whether it adjusted a payment. What the rules refuse is no event.
+// happens is one event of a random history, and reports whether it adjusted a payment. Rejected events do not count.
 func happens(t *testing.T, w *apptest.World, r *rand.Rand, c merchant.Channel, b booking.Booking, paid *[]payment.Transaction) (adjusted bool) {
 	t.Helper()
 	on := w.Now().Add(-time.Duration(r.IntN(20*24)) * time.Hour)

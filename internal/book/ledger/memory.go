@@ -47,7 +47,7 @@ func (m *ledgerMemory) change(h *heldRisk) {
 }
 
 // heldRisk is the risk of a booking: all facts that its buckets are computed from. counted is its part in the buckets.
-// Only what is outstanding is known of a booking whose facts were not read; then deltas are its changes.
+// If the facts of a booking were not read, only the outstanding amounts are known; deltas are then its changes.
 type heldRisk struct {
 	siteID      int64
 	bookingID   int64
@@ -60,7 +60,7 @@ type heldRisk struct {
 	deltas      []exposure.Delta       // that are not in the buckets yet, and in no difference to counted
 }
 
-// changes returns what has changed of the buckets since they were counted.
+// changes returns the changes of the buckets since they were counted.
 func (h *heldRisk) changes(now time.Time) (deltas []exposure.Delta, err error) {
 	own := h.deltas
 	if h.deltas = nil; !h.read {
@@ -95,7 +95,7 @@ type heldAllocation struct {
 	lines  *[]protection.PremiumLine
 }
 
-// listOnce returns a list from memory, or else asks for it and remembers it.
+// listOnce returns a cached list, or reads and caches it.
 func listOnce[T any](known **[]T, ask func() ([]T, error)) ([]T, error) {
 	if *known == nil {
 		list, err := ask()
@@ -107,7 +107,7 @@ func listOnce[T any](known **[]T, ask func() ([]T, error)) ([]T, error) {
 	return slices.Clone(**known), nil
 }
 
-// also adds a row to a list in memory, if listOnce has asked for that list.
+// also adds a row to a cached list, if listOnce has read that list.
 func also[T any](known *[]T, row T) {
 	if known != nil {
 		*known = append(*known, row)
@@ -116,7 +116,7 @@ func also[T any](known *[]T, row T) {
 
 var inLedger = store.NewLocal[ledgerMemory]()
 
-// The columns of rows that never change, which their digests are made of.
+// The columns of rows that never change, from which their digests are computed.
 const (
 	AllocationFacts = `site_id, id, channel_id, booking_id, transaction_id, currency, amount, scheme,
 		effective_at, recorded_at, protected, reason, simulated, late_logged, cover_from, rulepack, policy_currency,

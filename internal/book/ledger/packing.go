@@ -12,8 +12,8 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// A report on a large book reads some hundred thousand small numbers. To parse them as text took most of its time. So
-// blocks and buckets are stored as varints: a number near zero takes one byte, and an amount three or four.
+// A report on a large book reads some hundred thousand small numbers. Parsing them as text took most of its time. So
+// blocks and buckets are stored as varints: a number near zero takes one byte, an amount three or four.
 
 var errPacked = errors.New("stored exposure cannot be read")
 
@@ -132,7 +132,7 @@ func PackDeltas(deltas []exposure.Delta) Pack {
 // EachDelta reads what PackDeltas wrote, and calls each for every delta. Without the bytes of Known, the deltas do not have
 // it. It is an error when the bytes cannot be read.
 func EachDelta(packed, known []byte, each func(exposure.Delta)) error {
-	u, at, told := unpacking{packed: packed}, unpacking{packed: known}, int64(0)
+	u, at, recordedAt := unpacking{packed: packed}, unpacking{packed: known}, int64(0)
 	var texts []string
 	for left := u.int(); left > 0 && !u.broken; left-- {
 		texts = append(texts, u.text())
@@ -156,8 +156,8 @@ func EachDelta(packed, known []byte, each func(exposure.Delta)) error {
 		d.Start, d.End, d.LastDay = d.Day+civil.Day(u.int()), d.Day+civil.Day(u.int()), d.Day+civil.Day(u.int())
 		d.Count, d.Amount, d.Locked = u.int(), u.int(), u.int()
 		if len(known) > 0 {
-			told += at.int()
-			d.Known = told
+			recordedAt += at.int()
+			d.Known = recordedAt
 		}
 		if u.broken || at.broken {
 			return errPacked

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCubesSayWhatDeltasSay: the changes of deltas, gathered into blocks, written down and read back, come on every
-// day to what the deltas count for.
+// TestCubesSayWhatDeltasSay: the changes of deltas, collected in blocks, packed and unpacked, add up to the deltas on
+// every day.
 func TestCubesSayWhatDeltasSay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		day := func(from, days int, name string) civil.Day {
@@ -58,7 +58,7 @@ func TestCubesSayWhatDeltasSay(t *testing.T) {
 	})
 }
 
-// upTo reads a block back from its bytes and counts it as a report does.
+// upTo unpacks a block and adds it up like a report.
 func upTo(t *rapid.T, number int64, b exposure.Block, on civil.Day) exposure.Tally {
 	read, err := readBlock(ledger.PackDays(b))
 	if err != nil || read.Sum != b.Sum {
@@ -79,7 +79,7 @@ func upTo(t *rapid.T, number int64, b exposure.Block, on civil.Day) exposure.Tal
 	return sum
 }
 
-// TestPacksSayWhatDeltasSay: what is packed comes out again, in its order, and the pack knows its days.
+// TestPacksSayWhatDeltasSay: packed deltas are unpacked in order, and the pack knows its days.
 func TestPacksSayWhatDeltasSay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		day := rapid.Custom(func(t *rapid.T) civil.Day { return civil.Day(rapid.Int64Range(-1000, 90000).Draw(t, "day")) })

@@ -16,8 +16,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestPositionsGoFromRowToRow: SQLite finds what belongs to an allocation by the id of the allocation. By the index of the
-// instants it would go through the whole site for each of them.
+// TestPositionsGoFromRowToRow: SQLite finds the rows of an allocation by its id. With the index on times it would scan
+// the whole site for each of them.
 func TestPositionsGoFromRowToRow(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
@@ -49,8 +49,8 @@ func TestPositionsGoFromRowToRow(t *testing.T) {
 	}
 }
 
-// TestVintagesGoByTheBookingsOfTheChannel: SQLite reads the allocations of the bookings, and not all of the site in order, and what
-// belongs to an allocation by its id.
+// TestVintagesGoByTheBookingsOfTheChannel: SQLite reads the allocations of the bookings instead of the whole site, and
+// the rows of an allocation by its id.
 func TestVintagesGoByTheBookingsOfTheChannel(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))

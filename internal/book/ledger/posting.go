@@ -32,9 +32,9 @@ type Posting struct {
 	Rulepacks   protection.Rulepacks
 }
 
-// Post writes everything that follows from a payment for protection. For each part of the payment these are the
-// allocation (R3), its price if the rates are on file (R9), its first terms (R5), the change of the booking's exposure
-// (R7) and the premium (R10). SaveChanges has to follow. If the value of a part does not fit into 64 bits, the error names the field bookings.
+// Post writes everything that a payment means for protection: for each part of the payment the allocation (R3), its
+// price if the rates are on file (R9), its first terms (R5), the change of the booking's exposure (R7) and the premium
+// (R10). SaveChanges must follow. If the value of a part does not fit into 64 bits, the error names the field bookings.
 func Post(tx *store.Tx, p Posting) error {
 	t := p.Transaction
 	for i, part := range t.Payments {
@@ -61,8 +61,9 @@ func Post(tx *store.Tx, p Posting) error {
 	return nil
 }
 
-// Adjust writes the event of a refund, chargeback or reversal to the allocations that it adjusts (R3). A refund changes
-// their premium, too (R10). SaveChanges has to follow. The sign is +1; -1 takes the transaction back, because it did not happen after all.
+// Adjust writes the event of a refund, chargeback or reversal to the allocations that it adjusts (R3). A refund also
+// changes their premium (R10). SaveChanges must follow. The sign is +1; -1 undoes a transaction that did not happen
+// after all.
 func Adjust(tx *store.Tx, t payment.Transaction, sign int64, at time.Time) error {
 	for _, part := range t.Payments {
 		a, err := lockAllocation(tx, t.SiteID, part.LinkedID)
@@ -138,8 +139,9 @@ func redate(tx *store.Tx, packs protection.Rulepacks, before, after booking.Book
 	return changed, nil
 }
 
-// PriceLate fixes the rate of an allocation that waited for one (R9), and books its premium on the amount that remains
-// now. SaveChanges has to follow. It returns false if the fixings have no rate for it yet, or if another process has priced it first.
+// PriceLate fixes the rate of an allocation that was waiting for one (R9), and books its premium on the amount that
+// remains now. SaveChanges must follow. It returns false if the fixings have no rate for it yet, or if another process
+// has priced it first.
 func PriceLate(tx *store.Tx, a protection.Allocation, fixings *fx.Table) (priced bool, err error) {
 	if ok, err := a.Price(fixings, tx.Now); err != nil || !ok {
 		return false, err

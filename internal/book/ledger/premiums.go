@@ -31,7 +31,7 @@ func (p *Premiums) List(
 // Correction is the result of a check of the premium ledger.
 type Correction struct {
 	Checked   int64 // allocations that have premium
-	Corrected int64 // of these, the ones whose premium in the ledger was not the right one
+	Corrected int64 // of these, those whose premium in the ledger was wrong
 }
 
 // allocationsPerWrite bounds one write of a check, because other writes wait for it.
@@ -90,7 +90,7 @@ func correctPage(tx *store.Tx, siteID, after int64, dryRun bool) (done Correctio
 	return done, last, nil
 }
 
-// premiumHolds reports whether the premium after the last line of an allocation is the one that R10 computes.
+// premiumHolds reports whether the premium after the last line of an allocation is what R10 computes.
 func premiumHolds(tx *store.Tx, a protection.Allocation) (bool, error) {
 	lines, err := PremiumOf(tx, a.SiteID, a.ID)
 	if err != nil || len(lines) == 0 {
@@ -134,7 +134,7 @@ type premiumCause struct {
 }
 
 // movePremium books the change of an allocation's premium after a change that is already written. It locks the
-// allocation first, so that each write sees the lines that the one before has booked. It locks nothing else.
+// allocation first, so that each write sees the lines that the previous one has booked. It locks nothing else.
 func movePremium(tx *store.Tx, siteID, allocationID int64, why premiumCause) error {
 	a, err := lockAllocation(tx, siteID, allocationID)
 	if err != nil || a.PricedAt.IsZero() {
@@ -208,7 +208,7 @@ func bookPremium(
 }
 
 // PolicyOf reads the policy of an allocation's price: the one that was in force on the day of the payment when the
-// allocation was recorded. A policy that was added since does not count.
+// allocation was recorded. Policies added since do not count.
 func PolicyOf(tx *store.Tx, a protection.Allocation) (terms.Policy, error) {
 	return merchants.Policy(tx, a.SiteID, a.PolicyID)
 }

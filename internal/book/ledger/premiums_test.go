@@ -66,7 +66,7 @@ func TestThePremiumOfTheWorkedLines(t *testing.T) {
 	})
 }
 
-// TestPremiumWaitsForTheRate: logging never waits; when the rate arrives, premium is booked on what is left by then.
+// TestPremiumWaitsForTheRate: logging never waits; when the rate arrives, premium is booked on the remaining amount.
 func TestPremiumWaitsForTheRate(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -92,7 +92,7 @@ func TestPremiumWaitsForTheRate(t *testing.T) {
 	})
 }
 
-// TestWhatBooksNoPremium: payments that are not protected, and changes that move nothing.
+// TestWhatBooksNoPremium: unprotected payments, and changes without effect.
 func TestWhatBooksNoPremium(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -121,7 +121,7 @@ func TestWhatBooksNoPremium(t *testing.T) {
 	})
 }
 
-// TestAPolicyChangesNothingThatWasComputed: a new policy, from whatever day, prices what is recorded after it.
+// TestAPolicyChangesNothingThatWasComputed: a new policy, whatever its day, only prices later records.
 func TestAPolicyChangesNothingThatWasComputed(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -195,7 +195,7 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestACorrectionBooksWhatTheLedgerLacks: a line that is wrong stays, and the difference is booked after it.
+// TestACorrectionBooksWhatTheLedgerLacks: a wrong line stays, and the difference is booked after it.
 func TestACorrectionBooksWhatTheLedgerLacks(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -262,7 +262,7 @@ func TestALockedChannelIsNotInsolvent(t *testing.T) {
 	})
 }
 
-// explainsPremium checks what is known of a payment's premium at an instant.
+// explainsPremium checks the explanation of a payment's premium at an instant.
 func explainsPremium(t *testing.T, w *apptest.World, id int64, known time.Time, premium, booked, retained int64, texts ...string) {
 	t.Helper()
 	x, err := w.App.Protection.Explain(t.Context(), w.Actor, id, report.ProtectionQuery{Moment: ledger.Moment{KnownAt: known}})

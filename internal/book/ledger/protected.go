@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// Protected says how much of a booking is protected now (R3), and the last day on which it can be charged back (R5). Where nothing is
-// protected these are 0 and civil.NoDay. Payments of test channels count, too.
+// Protected says how much of a booking is protected now (R3), and the last day on which it can be charged back (R5). If
+// nothing is protected, these are 0 and civil.NoDay. Payments of test channels count too.
 type Protected struct {
 	Amount int64 // minor units of the booking's currency
 	Until  civil.Day

@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestProtectedAfterAnyHistory: what travellers are told is what the histories of their bookings come to.
+// TestProtectedAfterAnyHistory: the amount shown to travellers follows from the histories of their bookings.
 func TestProtectedAfterAnyHistory(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
@@ -51,7 +51,7 @@ func TestProtectedAfterAnyHistory(t *testing.T) {
 	}
 }
 
-// added adds one more allocation to what is protected of its booking.
+// added adds an allocation to the protected amount of its booking.
 func added(list map[int64]ledger.Protected, of protection.History) ledger.Protected {
 	p, known := list[of.BookingID]
 	if !known {

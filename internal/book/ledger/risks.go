@@ -40,8 +40,8 @@ func changeRisk(tx *store.Tx, siteID, bookingID int64, apply func(*exposure.Book
 	return nil
 }
 
-// addRisk counts a new allocation. Of a booking that this write has locked, it needs what is outstanding and none of the
-// earlier allocations, unless they are read already.
+// addRisk counts a new allocation. For a booking that this write has locked, the outstanding amounts are enough;
+// earlier allocations are only used if they have been read.
 func addRisk(tx *store.Tx, a protection.History) error {
 	h, err := partOf(tx, a.SiteID, a.BookingID)
 	if err != nil {
@@ -65,9 +65,9 @@ func addRisk(tx *store.Tx, a protection.History) error {
 	return nil
 }
 
-// partOf returns what this write knows of the risk of a booking that it has locked: at least what is outstanding. It reads
-// nothing. It returns nil when the booking is not locked, was stored without what is outstanding, or when a write with a later
-// clock came first: then it takes all records to tell what was known when.
+// partOf returns what this write knows about the risk of a booking that it has locked: at least the outstanding
+// amounts. It reads nothing. It returns nil if the booking is not locked, was stored without outstanding amounts, or a
+// write with a later clock came first: then all records are needed to know what was known when.
 func partOf(tx *store.Tx, siteID, bookingID int64) (*heldRisk, error) {
 	m := inLedger.Of(tx)
 	key := store.Key{SiteID: siteID, ID: bookingID}

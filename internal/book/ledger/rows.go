@@ -33,8 +33,8 @@ func InsertAllocation(tx *store.Tx, a protection.Allocation, t protection.Terms)
 	return insertTermsRow(tx, a.SiteID, a.ID, t)
 }
 
-// changeAllocation changes one allocation in the risk of a locked booking. It locks the allocation, too: a rate that
-// arrives meanwhile is either seen before the change, or waits for its end.
+// changeAllocation changes one allocation in the risk of a locked booking. It also locks the allocation: a rate that
+// arrives meanwhile is either seen before the change, or waits until it is committed.
 func changeAllocation(tx *store.Tx, siteID, id int64, apply func(*protection.History)) (*heldAllocation, error) {
 	a, err := lockAllocation(tx, siteID, id)
 	if err != nil {

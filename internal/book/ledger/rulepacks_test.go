@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// packs reads rulepacks of which each version has a window of its own for every scheme.
+// packs reads rulepacks in which each version has a different window for every scheme.
 func packs(t *testing.T, versions ...string) protection.Rulepacks {
 	t.Helper()
 	windows := map[string]string{"1": "120", "2": "60"}
@@ -34,8 +34,8 @@ func packs(t *testing.T, versions ...string) protection.Rulepacks {
 	return read
 }
 
-// TestAnAllocationKeepsItsRulepack: a newer rulepack counts for payments from its day on, and for no other, also when
-// the booking is changed later.
+// TestAnAllocationKeepsItsRulepack: a newer rulepack only counts for payments from its day on, also if the booking is
+// changed later.
 func TestAnAllocationKeepsItsRulepack(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
@@ -60,8 +60,8 @@ func TestAnAllocationKeepsItsRulepack(t *testing.T) {
 	}
 }
 
-// TestAnEditedRulepackIsNotMadeUp: a file whose windows were changed under the same version changes nothing that was
-// computed, and the explanation says so instead of a sum that does not come out.
+// TestAnEditedRulepackIsNotMadeUp: a file whose windows were changed under the same version does not change computed
+// values, and the explanation says so instead of showing a wrong sum.
 func TestAnEditedRulepackIsNotMadeUp(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))

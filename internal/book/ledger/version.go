@@ -7,17 +7,17 @@ import (
 	"holdfast/internal/store"
 )
 
-// Version says in which state the exposure of a site is, and all that its reports depend on but the clock. Two readings of equal
-// versions see the same: changing a channel, a policy, collateral or a rate draws a new number, and anything that changes the
-// risk of a booking adds a delta. A fold takes deltas away, and counts itself.
+// Version is the version of a site's exposure: of everything that its reports depend on, except for the clock. Reads at
+// equal versions see the same: changing a channel, a policy, collateral or a rate draws a new number, and anything that
+// changes the risk of a booking adds a delta. A fold removes deltas, and is counted itself.
 type Version struct {
 	Site, Rates   int64 // as in site_versions and rate_versions
 	Folds, Deltas int64 // how often deltas were folded, and how many are not folded yet
 	ClockAhead    int64 // the clock of the site, in microseconds
 }
 
-// VersionOf reads the version of a site's exposure, in one statement. The deltas are counted: their ids do not become visible in
-// order. If there is no such site, the error is store.ErrNotFound.
+// VersionOf reads the version of a site's exposure, in one statement. The deltas are counted, because their ids do not
+// become visible in order. If the site does not exist, the error is store.ErrNotFound.
 func VersionOf(tx *store.Tx, siteID int64) (v Version, err error) {
 	err = tx.QueryRow(`SELECT COALESCE(v.version, 0), COALESCE(r.version, 0), COALESCE(f.version, 0), s.clock_ahead,
 			(SELECT COUNT(*) FROM exposure_deltas d WHERE d.site_id = $1)

@@ -26,8 +26,8 @@ func sumOfEvents(kind payment.TransactionType) string {
 		AND e.kind = '` + string(kind) + `' AND +e.effective_at <= $3 AND +e.recorded_at <= $4), 0) AS BIGINT)`
 }
 
-// VintagesOf calls each for every card payment of a channel up to the end of a day, with what had become of it by then, as known
-// at an instant. Simulated payments are left out. It begins with the bookings of the channel.
+// VintagesOf calls each for every card payment of a channel up to the end of a day, with its outcome by then, as known
+// at an instant. Simulated payments are left out. The query starts from the channel's bookings.
 func VintagesOf(
 	tx *store.Tx, siteID, channelID int64, day civil.Day, known time.Time, each func(estimate.VintagePart) error,
 ) error {

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestAllLimitsThatWereSetAreOnRecord: also those that another one has replaced, and of a channel those of every channel, too.
+// TestAllLimitsThatWereSetAreOnRecord: including replaced ones, and for a channel also those for all channels.
 func TestAllLimitsThatWereSetAreOnRecord(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -29,8 +29,8 @@ type limiting struct {
 	limits protection.Limits
 	by     terms.Recognition
 	// late: the allocation got its value after it was recorded, perhaps together with others of its booking. Then only
-	// the allocations that had a value before it count. A payment that is valued immediately has locked its booking, so all
-	// allocations on file came before it, whatever the clocks say.
+	// the allocations that had a value before it count. A payment that is valued immediately has locked its booking, so
+	// all stored allocations came before it, whatever the clocks show.
 	late bool
 }
 
@@ -172,7 +172,7 @@ func (l *limiting) judgeBooking(h protection.History) error {
 	if err != nil {
 		return err
 	}
-	// Deliveries and refunds lower the use, and nothing judges it then. So the level before is that of the use just before
+	// Deliveries and refunds lower the use without a judgement. So the previous level is that of the use just before
 	// this change, if it is lower than the stored one.
 	before := min(stored, limit.Level(use-added))
 	return l.record(a, limit, a.BookingID, added, use, before, true)

@@ -27,8 +27,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// Limits holds the limits of transactions, bookings, channels and sites, and says what is above them (R12). A limit never
-// refuses a payment.
+// Limits manages the limits of transactions, bookings, channels and sites, and records what exceeds them (R12). A limit
+// never rejects a payment.
 type Limits struct {
 	*sites.DB
 	Approvals *approvals.Approvals
@@ -165,8 +165,8 @@ func (l *Limits) Get(ctx context.Context, actor access.Actor, id int64) (protect
 	return found, store.NotFoundAs(errs.SettingNotFound, err, "Limit %d not found.", id)
 }
 
-// History reads one page of all limits that were ever set, also of those that are over or still to come. If channelID is not 0,
-// it reads those that count for this channel: its own, and those of every channel.
+// History reads one page of all limits that were ever set, including past and future ones. If channelID is not 0, it
+// reads the limits that apply to this channel: its own, and those for all channels.
 func (l *Limits) History(ctx context.Context, actor access.Actor, channelID int64, page store.Page) (store.List[protection.Limit], error) {
 	return sites.ReadPage(ctx, l.DB, actor, page, func(tx *store.Tx) (list store.List[protection.Limit], err error) {
 		if err := checkChannels(tx, actor.SiteID, []int64{channelID}); err != nil {

@@ -112,7 +112,7 @@ type LimitChange struct {
 	RecordedAt    time.Time
 }
 
-// NoteChange adds a change to those that wait for Recompute. Call it in the write that makes the change.
+// NoteChange queues a change for Recompute. Call it in the write that makes the change.
 func NoteChange(tx *store.Tx, siteID int64, kind string, transactionID, allocationID int64) {
 	tx.Insert("limit_changes", "site_id, kind, transaction_id, allocation_id, recorded_at",
 		[]any{siteID, kind, transactionID, allocationID, store.Micros(tx.Now)})
@@ -190,8 +190,8 @@ func booksDue(tx *store.Tx, seen time.Time, today civil.Day) ([]bookDue, error) 
 	return list, err
 }
 
-// limitBook says how far the running use of a site has come. KnownAt is the known_at of its lines: the latest time of a
-// change that is in it.
+// limitBook is the progress of the running use of a site. KnownAt is the known_at of its lines: the time of the latest
+// change included.
 type limitBook struct {
 	SiteID      int64
 	Day         civil.Day
@@ -201,8 +201,8 @@ type limitBook struct {
 	WalkedTo    int64 // while walking: the last allocation that is done
 }
 
-// lockBook locks the running use of a site and reads how far it has come: no other write recomputes it before this one
-// ends. A new one begins on the given day.
+// lockBook locks the running use of a site and reads its progress: no other write recomputes it before this one ends. A
+// new one starts on the given day.
 func lockBook(tx *store.Tx, siteID int64, day civil.Day, by terms.Recognition) (limitBook, error) {
 	_, err := tx.Exec(`INSERT INTO limit_books (site_id, day, known_at, recognition, version) VALUES ($1, $2, 0, $3, 0)
 		ON CONFLICT (site_id) DO NOTHING`, siteID, day, by)
@@ -218,7 +218,7 @@ func lockBook(tx *store.Tx, siteID int64, day civil.Day, by terms.Recognition) (
 	return b, err
 }
 
-// saveBook stores how far a locked running use has come.
+// saveBook stores the progress of a locked running use.
 func saveBook(tx *store.Tx, b limitBook) error {
 	_, err := tx.Exec(`UPDATE limit_books SET day = $2, known_at = $3, recognition = $4, walked_to = $5 WHERE site_id = $1`,
 		b.SiteID, b.Day, store.Micros(b.KnownAt), b.Recognition, sql.NullInt64{Int64: b.WalkedTo, Valid: b.Walking})
@@ -241,8 +241,8 @@ func WaitingChanges(tx *store.Tx, siteID, upTo int64, limit int) ([]LimitChange,
 	return list, err
 }
 
-// policiesTaken is the known_at of the policies that the running use of a site goes by. A new policy does not count before
-// its change is taken; all others do.
+// policiesTaken is the known_at of the policies that the running use of a site applies. A new policy does not count
+// before its change is processed; all others do.
 func policiesTaken(tx *store.Tx, siteID int64) (time.Time, error) {
 	var waiting sql.NullInt64
 	err := tx.QueryRow(`SELECT MIN(recorded_at) FROM limit_changes WHERE site_id = $1 AND kind = 'policy'`, []any{siteID}, &waiting)

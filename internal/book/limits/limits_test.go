@@ -27,7 +27,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestLimitsOfPaymentAndBookingAreExact: they hold at once, and refuse nothing.
+// TestLimitsOfPaymentAndBookingAreExact: they apply immediately, and reject nothing.
 func TestLimitsOfPaymentAndBookingAreExact(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -51,7 +51,7 @@ func TestLimitsOfPaymentAndBookingAreExact(t *testing.T) {
 		apptest.Same(t, "events of bookings", eventsOf(t, w, protection.LimitBooking), []string{
 			fmt.Sprintf("%d:80%%=58000", id), fmt.Sprintf("%d:95%%=58000", id), fmt.Sprintf("%d:100%%=78000", id),
 		})
-		// A refund takes the use below 95 %, and what comes after crosses again, from where it fell.
+		// A refund takes the use below 95 %, and later payments cross it again.
 		w.Must(apptest.Linked(payment.Refund, second, b, 24000))
 		w.Must(apptest.Report(payment.Purchase, b, 4000))
 		apptest.Same(t, "armed again", eventsOf(t, w, protection.LimitBooking)[3:], []string{fmt.Sprintf("%d:95%%=58000", id)})
@@ -83,8 +83,8 @@ func TestLimitsOfPaymentAndBookingAreExact(t *testing.T) {
 	})
 }
 
-// TestManyPaymentsOfOneBookingAreJudgedExactly: whatever runs at once, what lies above sums up, and each level is
-// crossed once.
+// TestManyPaymentsOfOneBookingAreJudgedExactly: with concurrent payments, the amounts above the limit add up, and each
+// level is crossed once.
 func TestManyPaymentsOfOneBookingAreJudgedExactly(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 100000, "2024-09-14")
@@ -143,11 +143,11 @@ func TestLimitsOfChannelAndSite(t *testing.T) {
 		apptest.Same(t, "events of the channel after", eventsOf(t, w, protection.LimitChannel)[3:], []string{
 			fmt.Sprintf("%d:95%%=11000", c.ID), fmt.Sprintf("%d:100%%=11000", c.ID),
 		})
-		// What is delivered leaves the use by itself when the day is over.
+		// Delivered amounts leave the use when the day is over.
 		w.SetClock(time.Date(2024, 6, 11, 0, 2, 0, 0, time.UTC))
 		settlePieces(t, w)
 		apptest.Same(t, "site after the trip", rowOf(t, w, protection.LimitSite, 0).Use, 11000)
-		// A lower limit is an event at once, and of no payment.
+		// A lower limit is an event immediately, without a payment.
 		w.Limit(protection.LimitSite, 0, 11500)
 		settle(t, w)
 		apptest.Same(t, "events of the site after", eventsOf(t, w, protection.LimitSite)[3:], []string{
@@ -214,8 +214,8 @@ func followsEveryChange(t *testing.T, w *apptest.World, by terms.Recognition) {
 	check("over")
 }
 
-// TestSettlingIsTheSameHoweverItRuns: many processes log and settle at once, some of them are stopped half-way; and
-// every payment has the part above the limit that it has by the order of the changes.
+// TestSettlingIsTheSameHoweverItRuns: many processes log and settle concurrently, some are stopped half-way; and every
+// payment has the part above the limit that follows from the order of the changes.
 func TestSettlingIsTheSameHoweverItRuns(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(merchant.ModeProtectionOnly, "GBP")
@@ -307,7 +307,7 @@ func TestWhatCannotBeALimit(t *testing.T) {
 		if _, err := w.App.Limits.Set(t.Context(), member, limits.LimitFields{Scope: &site, Amount: &one}); !errs.Is(err, errs.Forbidden) {
 			t.Errorf("a member set a limit: %v", err)
 		}
-		// Lifted, it bounds nothing any more.
+		// Once lifted, it limits nothing any more.
 		w.Limit(protection.LimitSite, 0, 1)
 		if _, err := w.App.Limits.Set(t.Context(), w.Actor, limits.LimitFields{Scope: &site, Lift: true}); err != nil {
 			t.Fatal(err)
@@ -343,7 +343,7 @@ func rowOf(t *testing.T, w *apptest.World, scope protection.LimitScope, channel 
 	return list.Items[0]
 }
 
-// settle lets the job see what there is, and settle it when its time has come.
+// settle runs the job so that it sees all changes, and later settles them.
 func settle(t *testing.T, w *apptest.World) {
 	t.Helper()
 	settlePieces(t, w)
@@ -351,7 +351,7 @@ func settle(t *testing.T, w *apptest.World) {
 	settlePieces(t, w)
 }
 
-// settlePieces runs the job until there is nothing left that it may do now.
+// settlePieces runs the job until there is nothing left to do for now.
 func settlePieces(t *testing.T, w *apptest.World) {
 	t.Helper()
 	for more := true; more; {

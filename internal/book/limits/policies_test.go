@@ -19,8 +19,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestUseFollowsTheRecognition: a trip under way counts by its end date and not by its start date. A policy from a later
-// day, one from today, and the way back each bring it in or out, for limits of every scope.
+// TestUseFollowsTheRecognition: a trip under way counts by its end date and not by its start date. A policy from a
+// later day, one from today, and the way back each include or exclude it, for limits of every scope.
 func TestUseFollowsTheRecognition(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -119,8 +119,8 @@ func TestUseIsE1LockedAfterAnyHistory(t *testing.T) {
 	}
 }
 
-// TestLimitsInANewCurrency: what was priced under the old policy counts against limits in the new currency, at spot: it
-// follows the rates, each channel by itself, and limits of every scope see it.
+// TestLimitsInANewCurrency: amounts priced under the old policy count against limits in the new currency, at spot: they
+// follow the rates, per channel, for limits of every scope.
 func TestLimitsInANewCurrency(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -176,7 +176,7 @@ func TestLimitsInANewCurrency(t *testing.T) {
 	})
 }
 
-// TestAUseWithoutARateIsNotKnown: what was priced under the old policy cannot be converted.
+// TestAUseWithoutARateIsNotKnown: amounts priced under the old policy cannot be converted.
 func TestAUseWithoutARateIsNotKnown(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))

@@ -17,9 +17,9 @@ import (
 	"holdfast/internal/store"
 )
 
-// Bounds of the job. A write lives at most five seconds (R0). So a write that had begun when a change was seen is over
-// after seenAfter; one second of it is for two processes with different clocks. A change is in the running use in less
-// than ten seconds.
+// Bounds of the job. A write takes at most five seconds (R0). So a write that had begun when a change was seen has
+// ended after seenAfter; one second of it allows for clock differences between processes. A change is in the running
+// use in less than ten seconds.
 const (
 	seenAfter       = 6 * time.Second
 	changesPerWrite = 100
@@ -29,10 +29,10 @@ const (
 // Recompute brings the running use of every channel and site up to date, and judges the changes since the last run by
 // their limits (R12). It works in bounded pieces, and returns more if there may be work left.
 //
-// A change gets its id before its write is durable, so the ids become visible out of order. A run therefore notes the
-// last id of each site that it sees, and a run after seenAfter takes the changes up to this id. Each of these ids belongs to a write
-// that had begun when the note was made, so by then it is durable or gone. So all changes are taken in order of their
-// ids, each once. The result depends neither on the times of the runs nor on the number of processes.
+// A change gets its id before its write is durable, so the ids become visible out of order. A run therefore records the
+// last id that it sees at each site, and a run after seenAfter processes the changes up to this id. Each of these ids
+// belongs to a write that had begun by then, and has since been committed or rolled back. So all changes are processed
+// in order of their ids, each once. The result depends neither on the times of the runs nor on the number of processes.
 func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 	if err := l.look(ctx); err != nil {
 		return false, err

@@ -16,9 +16,9 @@ import (
 	"holdfast/internal/store"
 )
 
-// review judges existing transactions and bookings by new limits, a bounded piece for each limit. It returns more if there
-// may be some left. A new payment is judged by the limits that its write sees. So a review begins when all writes are over
-// that did not see its limit, and it leaves out what was judged by the limit already.
+// review judges existing transactions and bookings by new limits, a bounded piece for each limit. more reports whether
+// there may be some left. A new payment is judged by the limits that its write sees. So a review starts when all writes
+// that did not see its limit have ended, and skips objects that the limit has already judged.
 func (l *Limits) review(ctx context.Context) (more bool, err error) {
 	var due []limitReview
 	var days []civil.Day
@@ -87,8 +87,7 @@ func reviewPiece(tx *store.Tx, pieces int, r limitReview, day civil.Day) (more b
 	return true, nil
 }
 
-// judgeObject judges a transaction or booking by the limit that is in force for it now, if that is not the one that was in
-// force before.
+// judgeObject judges a transaction or booking by the limit that applies to it now, if that has changed.
 func (r reviewing) judgeObject(j judged) error {
 	list, err := r.allocationsOf(j.ID)
 	if err != nil || len(list) == 0 {
@@ -141,11 +140,11 @@ func (r reviewing) judgeObject(j judged) error {
 // reached returns the level for which the use has events already. Events under the earlier limit count up to the level
 // that the use still has under it. Events under the new limit come from payments that were judged by it.
 func (r reviewing) reached(object int64, limit, before protection.Limit, use int64) (int64, error) {
-	told, under, err := levelsOf(r.tx, r.siteID, limit.Scope, object, limit.ID)
+	reported, under, err := levelsOf(r.tx, r.siteID, limit.Scope, object, limit.ID)
 	if err != nil || before.ID == 0 || before.Currency != limit.Currency {
 		return under, err
 	}
-	return max(under, min(told, before.Level(use))), nil
+	return max(under, min(reported, before.Level(use))), nil
 }
 
 // allocationsOf reads the allocations of a transaction or booking, in the order in which they got their values.

@@ -26,7 +26,7 @@ func crossed(id, use int64, percents ...int) []string {
 	return list
 }
 
-// TestANewLimitIsJudgedByWhatExists: setting a limit below what there is shows at once, and each thing once.
+// TestANewLimitIsJudgedByWhatExists: a limit below the existing use shows immediately, once per object.
 func TestANewLimitIsJudgedByWhatExists(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -41,7 +41,7 @@ func TestANewLimitIsJudgedByWhatExists(t *testing.T) {
 		settle(t, w)
 		w.Limit(protection.LimitBooking, c.ID, 50_000)
 		w.Limit(protection.LimitTransaction, c.ID, 32_000)
-		// What is logged before the job comes is judged at once, and not again.
+		// Payments logged before the job runs are judged immediately, and not again.
 		third := w.Must(apptest.Report(payment.Purchase, b, 5000))
 		apptest.Same(t, "logged since", third.OverLimit, 5000)
 		review(t, w)
@@ -52,13 +52,13 @@ func TestANewLimitIsJudgedByWhatExists(t *testing.T) {
 			[]any{0, 10_000, 5000, 0, 0})
 		review(t, w)
 		apptest.Same(t, "events, again", len(eventsOf(t, w, protection.LimitBooking)), 3)
-		// A lower one: more lies above, and no level is new. One of every channel bounds the others alone.
+		// A lower one: more is above it, and no level is new. A limit for all channels only applies to the others.
 		w.Limit(protection.LimitBooking, c.ID, 20_000)
 		w.Limit(protection.LimitBooking, 0, 95_000)
 		review(t, w)
 		apptest.Same(t, "over a lower one", []any{overLimit(t, w, first.ID), overLimit(t, w, second.ID), overLimit(t, w, third.ID)}, []any{10_000, 30_000, 5000})
 		apptest.Same(t, "events then", eventsOf(t, w, protection.LimitBooking)[3:], crossed(foreign.ID, 90_000, 80))
-		// The channel's own lifted, the general one bounds it, of which it stays below all levels.
+		// With the channel's own limit lifted, the general one applies, and the channel stays below all its levels.
 		lift, scope := true, protection.LimitBooking
 		if _, err := w.App.Limits.Set(t.Context(), w.Actor, limits.LimitFields{Scope: &scope, ChannelID: &c.ID, Lift: lift}); err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestALimitFromALaterDayIsJudgedOnIt(t *testing.T) {
 	})
 }
 
-// TestReviewsAreTheSameHoweverTheyRun: many processes review at once, and some are stopped half-way.
+// TestReviewsAreTheSameHoweverTheyRun: many processes review concurrently, and some are stopped half-way.
 func TestReviewsAreTheSameHoweverTheyRun(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.App.Limits.Reviewed = 3
@@ -130,13 +130,14 @@ func TestReviewsAreTheSameHoweverTheyRun(t *testing.T) {
 		for _, p := range list.Items {
 			over += p.OverLimit
 		}
-		// Of each booking 3,000 lie above its limit in whole payments; of the other five payments 100 each above theirs.
+		// 3,000 of each booking are above its limit in whole payments; 100 of each of the other five payments are above
+		// theirs.
 		apptest.Same(t, "over", over, 3*3000+3*5*100)
 	})
 }
 
-// TestWhatIsPricedLateIsJudgedThen: a payment that waits for its rate is above no limit, and is judged by those of its
-// booking and its own when the rate arrives; each of several has its own part.
+// TestWhatIsPricedLateIsJudgedThen: a payment waiting for its rate is above no limit, and is judged by its own and its
+// booking's limits when the rate arrives; each of several has its own part.
 func TestWhatIsPricedLateIsJudgedThen(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -166,9 +167,9 @@ func TestWhatIsPricedLateIsJudgedThen(t *testing.T) {
 	})
 }
 
-// TestWhatANewLimitHasToldIsNotToldAgain: a payment that is logged before the review crosses levels of the new limit by
-// itself, above those that the booking had reached on the old one.
-func TestWhatANewLimitHasToldIsNotToldAgain(t *testing.T) {
+// TestWhatANewLimitHasReportedIsNotReportedAgain: a payment logged before the review crosses levels of the new limit,
+// above those that the booking had reached under the old one.
+func TestWhatANewLimitHasReportedIsNotReportedAgain(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 100_000, "2024-09-14")
@@ -182,8 +183,8 @@ func TestWhatANewLimitHasToldIsNotToldAgain(t *testing.T) {
 	})
 }
 
-// TestAMovedBookingTellsEachLevelOnce: all its payments are at risk again, each by a change of its own.
-func TestAMovedBookingTellsEachLevelOnce(t *testing.T) {
+// TestAMovedBookingReportsEachLevelOnce: all its payments are at risk again, each by a separate change.
+func TestAMovedBookingReportsEachLevelOnce(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 120_000, "2024-06-25")
@@ -202,8 +203,8 @@ func TestAMovedBookingTellsEachLevelOnce(t *testing.T) {
 	})
 }
 
-// TestANewDayWaitsForWhatWasLoggedBefore: where a clock is moved over the end of a trip, a payment of just before is
-// still judged on its own day.
+// TestANewDayWaitsForWhatWasLoggedBefore: if a clock is moved past the end of a trip, an earlier payment is still
+// judged on its own day.
 func TestANewDayWaitsForWhatWasLoggedBefore(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -221,14 +222,14 @@ func TestANewDayWaitsForWhatWasLoggedBefore(t *testing.T) {
 	})
 }
 
-// review lets the job judge what exists by the limits that are new.
+// review runs the job that judges existing objects by new limits.
 func review(t *testing.T, w *apptest.World) {
 	t.Helper()
 	w.Advance(10 * time.Second)
 	settlePieces(t, w)
 }
 
-// overLimit is how much of a payment lies above a limit.
+// overLimit is how much of a payment is above a limit.
 func overLimit(t *testing.T, w *apptest.World, id int64) int64 {
 	t.Helper()
 	return w.ReadTransaction(id).OverLimit

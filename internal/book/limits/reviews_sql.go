@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// limitReview is a new limit of transactions or bookings, and how far the existing ones are judged by it.
+// limitReview is a new limit of transactions or bookings, and the progress of judging existing ones by it.
 type limitReview struct {
 	Clock    sites.Clock
 	Limit    protection.Limit
@@ -60,7 +60,7 @@ func moveReview(tx *store.Tx, r limitReview, to int64, done bool) (moved bool, e
 // judged is a transaction or booking with at least one payment, and the largest possible use of it.
 type judged struct {
 	ID      int64
-	Most    int64 // the largest possible use of what is priced in the currency of the limit, in minor units
+	Most    int64 // the largest possible use of amounts priced in the currency of the limit, in minor units
 	Others  int64 // how many allocations are priced in another currency
 	FirstID int64 // the smallest id of its allocations
 }
@@ -109,10 +109,11 @@ func toJudge(tx *store.Tx, r limitReview, limit int) (list []judged, last int64,
 	return list, last, err
 }
 
-// levelsOf reads the highest level in the events of a transaction or booking: told for any limit, under for one limit.
-func levelsOf(tx *store.Tx, siteID int64, scope protection.LimitScope, object, limitID int64) (told, under int64, err error) {
+// levelsOf reads the highest level in the events of a transaction or booking: reported for any limit, under for one
+// limit.
+func levelsOf(tx *store.Tx, siteID int64, scope protection.LimitScope, object, limitID int64) (reported, under int64, err error) {
 	err = tx.QueryRow(`SELECT COALESCE(MAX(percent), 0), COALESCE(MAX(CASE WHEN limit_id = $4 THEN percent END), 0)
 		FROM limit_events WHERE site_id = $1 AND scope = $2 AND object_id = $3`,
-		[]any{siteID, scope, object, limitID}, &told, &under)
-	return told, under, err
+		[]any{siteID, scope, object, limitID}, &reported, &under)
+	return reported, under, err
 }

@@ -82,7 +82,7 @@ func fieldsOf(tx *store.Tx, p proposal.Proposal) (LimitFields, error) {
 	return in, nil
 }
 
-// effect compares the limit of a proposal with the one that is in force, and with the uses of today.
+// effect compares the limit of a proposal with the current limit, and with today's uses.
 func (l *Limits) effect(tx *store.Tx, p proposal.Proposal) (effect proposal.Effect, err error) {
 	in, err := fieldsOf(tx, p)
 	if err != nil {

@@ -34,7 +34,7 @@ func (s *recomputing) step(day civil.Day, changes []LimitChange) (more bool, err
 	}
 	var last LimitChange
 	for _, c := range changes {
-		// What comes after a new policy counts by it.
+		// Everything after a new policy counts by it.
 		if civil.DayOf(c.RecordedAt) > s.book.Day || last.Kind == ChangePolicy {
 			break
 		}
@@ -108,7 +108,7 @@ func (s *recomputing) walk() error {
 	return nil
 }
 
-// renew computes the lines of allocations again, at the end of a day, and judges what has grown.
+// renew recomputes the lines of allocations, at the end of a day, and judges objects whose use has grown.
 func (s *recomputing) renew(ids []int64, day civil.Day) (err error) {
 	if s.facts, err = FactsOf(s.tx, s.book.SiteID, ids, nil); err != nil {
 		return err

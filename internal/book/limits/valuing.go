@@ -8,9 +8,9 @@ import (
 	"holdfast/internal/store"
 )
 
-// valuing values uses in the currency of a limit. What was priced under a policy in another currency stays priced in it
-// (R9). So a use is made of subtotals in several currencies. In the currency of the present policy it is E1 locked: each
-// other subtotal is converted at spot and rounded once. In any other currency only the subtotal in it counts.
+// valuing values uses in the currency of a limit. Amounts priced under a policy in another currency stay priced in it
+// (R9). So a use has subtotals in several currencies. In the currency of the current policy it is E1 locked: each other
+// subtotal is converted at spot and rounded once. In any other currency only the subtotal in it counts.
 type valuing struct {
 	tx     *store.Tx
 	siteID int64
@@ -23,7 +23,7 @@ func newValuing(tx *store.Tx, siteID int64, day civil.Day, policy money.Currency
 	return valuing{tx: tx, siteID: siteID, day: day, policy: policy, quotes: map[money.Currency]*fx.Quote{}}
 }
 
-// counts reports whether what is priced in a currency counts against a limit in another one.
+// counts reports whether amounts priced in a currency count against a limit in another one.
 func (v valuing) counts(priced, limit money.Currency) bool {
 	return priced == limit || limit == v.policy
 }

@@ -14,12 +14,12 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// errNotThisOne is a reason of the test's own to fail.
+// errNotThisOne is an error of the test.
 var errNotThisOne = errors.New("not this one")
 
-// TestWhatWaitsIsThereForWhoAsks: rows wait for others to be inserted with them, and nobody in the write can tell; what a
-// savepoint takes back neither comes later nor is remembered.
-func TestWhatWaitsIsThereForWhoAsks(t *testing.T) {
+// TestPendingRowsAreVisible: held-back rows are visible to all queries of the write; rows rolled back with a savepoint
+// are neither inserted later nor cached.
+func TestPendingRowsAreVisible(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothWithBookings(t, func() time.Time { return dbtest.Start }, func(t *testing.T, s *dbtest.BookingSite) {
 		var id int64

@@ -34,8 +34,8 @@ type auditedChannel struct {
 	*auditedProcessing
 }
 
-// auditedProcessing are the fields of merchant.ProcessorConfig in the audit. The two types convert into each other: a field
-// that is added there has to be added here.
+// auditedProcessing are the fields of merchant.ProcessorConfig in the audit log. The two types convert into each other:
+// a field added there must be added here.
 type auditedProcessing struct {
 	CardholderPresent  bool   `json:"cardholder_present"`
 	MailFailures       bool   `json:"mail_failures"`

@@ -29,8 +29,8 @@ const (
 	written             // also when it changes
 )
 
-// columnsOf lists the columns of a channel. What reads and writes channels is made of this list: a new column needs a row here
-// and a migration.
+// columnsOf lists the columns of a channel. The statements that read and write channels are built from this list: a new
+// column needs a row here and a migration.
 func columnsOf(c *merchant.Channel) []channelColumn {
 	return []channelColumn{
 		{"site_id", &c.SiteID, writtenOnce},

@@ -110,8 +110,8 @@ func recordProtection(tx *store.Tx, c merchant.Channel) error {
 	return err
 }
 
-// UnprotectedChannels reads which channels of a site were not protected at the end of a day, as known at an instant. What
-// a channel was first also counts for the days before.
+// UnprotectedChannels reads which channels of a site were not protected at the end of a day, as known at an instant. A
+// channel's first mode also counts for earlier days.
 func UnprotectedChannels(tx *store.Tx, siteID int64, day civil.Day, known time.Time) (map[int64]bool, error) {
 	at, seen := min(store.Micros(day.End()), store.Micros(known)), map[int64]bool{}
 	unprotected := map[int64]bool{}
@@ -304,7 +304,7 @@ func UpdateChannel(tx *store.Tx, c merchant.Channel) (merchant.Channel, error) {
 	return c, err
 }
 
-// recordChannel records what others should know of a change of a channel.
+// recordChannel records the events and audit entries of a change of a channel.
 func recordChannel(tx *store.Tx, before, after merchant.Channel) {
 	if before.Mode != after.Mode {
 		events.Record(tx, after.SiteID, event.ChannelModeChanged, after.ID,

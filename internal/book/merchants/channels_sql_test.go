@@ -21,7 +21,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// siteOf makes a site with the given path.
+// siteOf creates a site with the given path.
 func siteOf(t *testing.T, db *store.DB, path string) int64 {
 	t.Helper()
 	var id int64
@@ -305,7 +305,7 @@ func TestAChannelWithoutBookingsIsDeleted(t *testing.T) {
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("deleting it again: %v, want ErrNotFound", err)
 		}
-		// Nobody refers to the supplier any more.
+		// Nothing refers to the supplier any more.
 		dbtest.Write(t, db, func(tx *store.Tx) error { return merchants.DeleteSupplier(tx, site, supplier.ID) })
 	})
 }

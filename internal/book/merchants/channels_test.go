@@ -17,8 +17,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// While bookings are made in a channel, its currency changes and it is deleted, all at once. Whoever comes first,
-// nobody is told of our own fault, and no booking is left in a channel of another currency or in none.
+// While bookings are created in a channel, its currency changes and it is deleted concurrently. Whatever the order, no
+// call fails with an internal error, and no booking is left in a channel with another currency or in none.
 func TestNoInterleavingPartsBookingsFromTheirChannel(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		for round := range 8 {
@@ -112,7 +112,7 @@ func TestSecretsOfChannelsDiffer(t *testing.T) {
 	})
 }
 
-// bookIn tries to make a booking in a channel, in a currency.
+// bookIn tries to create a booking in a channel, in a currency.
 func bookIn(t *testing.T, w *apptest.World, channel int64, currency money.Currency) error {
 	_, err := w.App.Bookings.Create(t.Context(), w.Actor, booking.BookingFields{
 		ChannelID: &channel, Content: new("A week"), Firstname: new("Ada"), Surname: new("Lovelace"),

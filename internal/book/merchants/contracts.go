@@ -22,7 +22,7 @@ type Contracts struct{ *sites.DB }
 // maxContracts is how many a site has at most.
 const maxContracts = 200
 
-// List reads the contracts of the actor's site, the one that begins last first.
+// List reads the contracts of the actor's site, the latest first.
 func (c *Contracts) List(ctx context.Context, actor access.Actor) ([]terms.Contract, error) {
 	if err := actor.Require(access.ReadStatements); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (c *Contracts) add(tx *store.Tx, actor access.Actor, in terms.ContractField
 	if err != nil {
 		return next, err
 	}
-	if err := sites.Lock(tx, actor.SiteID); err != nil { // so that nobody adds another between list and insert
+	if err := sites.Lock(tx, actor.SiteID); err != nil { // so that none is added between list and insert
 		return next, store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", actor.SiteID)
 	}
 	list, err := contractsOf(tx, actor.SiteID)

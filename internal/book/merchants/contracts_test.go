@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestABordereauHasTheContractOfItsMonth, as it was known: a contract that is named later changes no bordereau of before.
+// TestABordereauHasTheContractOfItsMonth, as it was known: a contract that is added later changes no earlier bordereau.
 func TestABordereauHasTheContractOfItsMonth(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -46,7 +46,7 @@ func TestABordereauHasTheContractOfItsMonth(t *testing.T) {
 		}
 		apptest.Same(t, "May, corrected", of("2024-05", time.Time{}), "B3")
 		apptest.Same(t, "May, as known before", of("2024-05", before), "B2")
-		// A site that is called otherwise keeps its old name in bordereaux as they were known before.
+		// A renamed site keeps its old name in bordereaux with an earlier known_at.
 		was, is := w.Site.Name, "Northern Acquiring plc"
 		known := w.Now().Add(-time.Second)
 		member := w.Actor

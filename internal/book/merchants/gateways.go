@@ -104,12 +104,12 @@ func (p *Processors) Credentials(sealed SealedGateway) (credentials Credentials,
 	return credentials, json.Unmarshal([]byte(text), &credentials)
 }
 
-// mendTime is when a request may be repeated after a mistake in the set-up, which the operator has to correct first.
-const mendTime = time.Minute
+// retryTime is when a request may be repeated after a configuration error, which the operator has to correct first.
+const retryTime = time.Minute
 
 // tryLater makes an error about the set-up: nothing is wrong with the request itself.
 func tryLater(err error, format string, args ...any) error {
-	return &errs.Error{Kind: errs.Unavailable, Message: fmt.Sprintf(format, args...), RetryAfter: mendTime, Err: err}
+	return &errs.Error{Kind: errs.Unavailable, Message: fmt.Sprintf(format, args...), RetryAfter: retryTime, Err: err}
 }
 
 // SandboxProcessor is the name of the processor inside the program. Where the deployment takes no payments at real

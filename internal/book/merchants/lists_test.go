@@ -11,10 +11,10 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// firstPage asks for everything there is, by id.
+// firstPage requests everything, by id.
 var firstPage = store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id", Count: true}
 
-// channelList makes a site whose channels differ in everything that a list can choose or sort by.
+// channelList creates a site whose channels differ in everything by which a list can filter or sort.
 func channelList(t *testing.T, db *store.DB) int64 {
 	t.Helper()
 	site := siteOf(t, db, "demo")

@@ -100,8 +100,8 @@ func insertPolicy(tx *store.Tx, siteID int64, p terms.Policy) (id int64, err err
 	return id, err
 }
 
-// PolicyOn reads the policy of a site that is in force on a day, as known now. Of two policies from the same day, it is
-// the one that was recorded later.
+// PolicyOn reads the policy of a site that is in force on a day, as known now. Of two policies from the same day, the
+// later recorded one counts.
 func PolicyOn(tx *store.Tx, siteID int64, day civil.Day) (terms.Policy, error) {
 	return PolicyKnown(tx, siteID, day, tx.Now)
 }

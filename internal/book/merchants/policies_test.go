@@ -86,7 +86,7 @@ func TestAPolicyIsKnownFromWhenItWasRecorded(t *testing.T) {
 		})
 		dbtest.Read(t, db, func(tx *store.Tx) error {
 			for known, want := range map[time.Time]int64{
-				dbtest.Start: site.Policy.ID, dbtest.Start.Add(-time.Hour): site.Policy.ID, // the first one counts for all time before
+				dbtest.Start: site.Policy.ID, dbtest.Start.Add(-time.Hour): site.Policy.ID, // the first one also counts for all earlier times
 				dbtest.Start.Add(time.Hour - time.Microsecond): site.Policy.ID, dbtest.Start.Add(time.Hour): backdated.ID,
 			} {
 				p, err := merchants.PolicyKnown(tx, site.ID, civil.DayOf(dbtest.Start), known)

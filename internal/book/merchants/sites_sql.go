@@ -47,7 +47,7 @@ func readSiteParts(tx *store.Tx, list []merchant.Site) error {
 		at[list[i].ID], ids[i] = &list[i], list[i].ID
 	}
 	if len(ids) == 1 {
-		w.And("site_id = ?", ids[0]) // so that a cluster asks one node
+		w.And("site_id = ?", ids[0]) // so that a cluster queries one node
 	} else {
 		sqltext.In(&w, "site_id", ids)
 	}
@@ -107,7 +107,7 @@ func SitesPage(tx *store.Tx, f SiteFilter, page store.Page) (store.List[merchant
 	if f.Only != 0 {
 		w.And("id = ?", f.Only)
 	}
-	if f.Text != "" { // SQLite folds the letters a to z alone, so that others have to be written as they are in the name
+	if f.Text != "" { // SQLite only folds the letters a to z, so other letters must match exactly
 		w.And(`lower(name) LIKE ? ESCAPE '\' OR path LIKE ? ESCAPE '\'`, sqltext.Wildcard(f.Text), sqltext.Wildcard(f.Text))
 	}
 	orders := store.Orders{"modified": "modified_at", "name": `name COLLATE "C"`, "path": `path COLLATE "C"`}

@@ -243,8 +243,8 @@ func (c *Channels) change(tx *store.Tx, actor access.Actor, id int64, in merchan
 	return changed, err
 }
 
-// opensCover reports whether the change makes payments of the channel protected (R2) that were not protected before. To
-// unlock a channel in a mode that covers opens cover, too.
+// opensCover reports whether the change makes payments of the channel protected (R2) that were not protected before.
+// Unlocking a channel in a covered mode also opens cover.
 func opensCover(before, after merchant.Channel) bool {
 	return after.Covered() && (!before.Covered() || before.Locked && !after.Locked)
 }

@@ -11,8 +11,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestAChannelThatIsKeptSaysWhatToDo: bookings in the trash are kept, and so is their channel. It can be closed instead, as the error
-// says.
+// TestAChannelThatIsKeptSaysWhatToDo: bookings in the trash are retained, and so is their channel. It can be closed
+// instead, as the error says.
 func TestAChannelThatIsKeptSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// GatewayFields are the processor of a channel and the credentials for it, as they are to be set.
+// GatewayFields are the new processor of a channel and its credentials.
 type GatewayFields struct {
 	Processor   string // "" removes the processor and the credentials
 	Credentials merchants.Credentials
@@ -65,9 +65,9 @@ func (c *Channels) viewGateway(tx *store.Tx, channel merchant.Channel) (GatewayV
 	}, err
 }
 
-// SetGateway sets the processor of a channel and replaces its credentials, or removes both. Errors: Invalid when the
-// processor refuses the credentials, and NotPossible with the reason payments_open when the channel would leave a
-// processor that still has to tell the outcome of payments.
+// SetGateway sets the processor of a channel and replaces its credentials, or removes both. Errors: Invalid if the
+// processor rejects the credentials, and NotPossible with the reason payments_open if the channel would leave a
+// processor that still has to report the outcome of payments.
 func (c *Channels) SetGateway(ctx context.Context, actor access.Actor, id int64, in GatewayFields) (GatewayView, error) {
 	if err := actor.Require(access.SetChannelTerms); err != nil {
 		return GatewayView{}, err
@@ -150,7 +150,7 @@ func (c *Channels) checkAccount(
 	account := merchants.AccountWith(site, channel, in.Credentials)
 	account.Now = tx.Now
 	account.Tokenizer.Key, err = c.tokenizerKeyAfter(tx, before, channel, in.Tokenizer)
-	if errs.Is(err, errs.Unavailable) { // the keys that sealed it are lost: the caller has to send it again
+	if errs.Is(err, errs.Unavailable) { // the keys that encrypted it are lost: the caller has to send it again
 		p.Wrong("credentials", "%s", err)
 		return nil
 	}

@@ -38,7 +38,8 @@ const (
 	testKey      = "test_processor-key-51x7"
 )
 
-// choosy is a processor that tells keys of its two environments apart, and wants all of a tokenizer's account or nothing.
+// choosy is a processor that distinguishes keys of its two environments, and requires a complete tokenizer account or
+// none.
 type choosy struct{ *apptest.Scripted }
 
 func (choosy) Check(a psp.Account) error {
@@ -51,7 +52,7 @@ func (choosy) Check(a psp.Account) error {
 	return nil
 }
 
-// keyFile is a file of keys that a test changes.
+// keyFile is a key file that a test changes.
 type keyFile struct {
 	mu    sync.Mutex
 	lines []string
@@ -93,7 +94,7 @@ func fine(t *testing.T, err error) {
 	}
 }
 
-// wrongField expects a refusal about one field, and gives what it says.
+// wrongField expects an error about one field, and returns its message.
 func wrongField(t *testing.T, err error, field string) string {
 	t.Helper()
 	f, ok := errors.AsType[*errs.Error](err)
@@ -209,7 +210,7 @@ func TestWhatIsSealedForOneChannelIsWorthNothingInAnother(t *testing.T) {
 	})
 }
 
-// While secrets are read all the time, the keys are rotated again and again: everybody reads them, at every moment.
+// While secrets are read all the time, the keys are rotated repeatedly: every read succeeds.
 func TestKeysAreRotatedWhileSecretsAreRead(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		keys := newGateways(t, w)
@@ -232,7 +233,7 @@ func TestKeysAreRotatedWhileSecretsAreRead(t *testing.T) {
 				}
 			})
 		}
-		// One channel gets new credentials meanwhile, too.
+		// One channel also gets new credentials meanwhile.
 		readers.Go(func() {
 			for !over.Load() {
 				if err := setGateway(t, w, ids[0], testKey); err != nil {
@@ -264,7 +265,7 @@ func TestKeysAreRotatedWhileSecretsAreRead(t *testing.T) {
 	})
 }
 
-func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
+func TestAWrongKeyFileIsReported(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		keys := newGateways(t, w)
@@ -399,7 +400,7 @@ func TestAnotherSecretOfAChannel(t *testing.T) {
 		if secretOf(changed) == secretOf(c) || secretOf(changed) == "" || secretOf(read) != secretOf(changed) || read.Version != c.Version+1 || !read.ModifiedAt.After(c.ModifiedAt) {
 			t.Errorf("it was %+v, is %+v, and reads %+v", c, changed, read)
 		}
-		// A payment that is made now goes by what the process remembers of the channel.
+		// A payment made now uses the cached channel.
 		for _, now := range []payment.Transaction{w.ReadTransaction(paid.ID), w.Must(apptest.Report(payment.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000))} {
 			hash, err := w.App.Channels.HashOf(now)
 			if want := secrets.TransactionHash(now.ID, string(now.Status), now.Total, secretOf(changed)); hash != want || err != nil {
@@ -414,7 +415,7 @@ func TestAnotherSecretOfAChannel(t *testing.T) {
 	})
 }
 
-// What opens cover takes two people outside a sandbox, in this profile too, and no secret waits with it.
+// Outside a sandbox, opening cover takes two people, in this profile too, and the proposal has no secret.
 func TestAProposalToOpenCoverKeepsTheFieldsOfTheProfile(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -451,7 +452,7 @@ func TestAProposalToOpenCoverKeepsTheFieldsOfTheProfile(t *testing.T) {
 		if got.AccountType != protected || got.ProcessorConfig != want || !got.Covered() {
 			t.Errorf("approved: %+v", got)
 		}
-		// A channel that is trusted goes live without anybody's approval.
+		// A trusted channel goes live without an approval.
 		if live := processingChannel(t, w, "Trusted", merchant.ModeLive); live.Proposal != nil || live.Mode != merchant.ModeLive {
 			t.Errorf("a trusted channel: %+v", live)
 		}
@@ -500,7 +501,7 @@ func TestFeedsHaveTheMarginAndTheSitesFixings(t *testing.T) {
 	})
 }
 
-// processingChannel is a channel that is set up to take payments.
+// processingChannel is a channel configured to take payments.
 func processingChannel(t *testing.T, w *apptest.World, name string, mode merchant.AccountMode) merchant.Channel {
 	t.Helper()
 	c, err := w.App.Channels.Create(t.Context(), w.Actor, merchant.ChannelFields{
@@ -520,7 +521,7 @@ func setGateway(t *testing.T, w *apptest.World, id int64, key string) error {
 	return err
 }
 
-// realSite makes a site that is no sandbox.
+// realSite creates a site that is not a sandbox.
 func realSite(t *testing.T, w *apptest.World) (site merchant.Site) {
 	t.Helper()
 	err := w.App.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {

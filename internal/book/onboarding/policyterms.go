@@ -123,7 +123,7 @@ func (p *Policies) proposed(tx *store.Tx, proposal proposal.Proposal) (terms.Pol
 	return p.next(tx, proposal.SiteID, fields)
 }
 
-// effect compares the policy of a proposal with the one that is in force on its first day.
+// effect compares the policy of a proposal with the policy in force on its first day.
 func (p *Policies) effect(tx *store.Tx, asked proposal.Proposal) (effect proposal.Effect, err error) {
 	next, err := p.proposed(tx, asked)
 	if err != nil {

@@ -134,7 +134,7 @@ func TestIdeographsPrint(t *testing.T) {
 	print(t, pdf.Fonts{}, s)
 }
 
-// keep writes a document where somebody wants to look at it.
+// keep writes a document to a folder for inspection.
 func keep(t *testing.T, name string, content []byte) {
 	t.Helper()
 	if dir := os.Getenv("HOLDFAST_KEEP_DOCUMENTS"); dir != "" {
@@ -144,7 +144,7 @@ func keep(t *testing.T, name string, content []byte) {
 	}
 }
 
-// TestNoBoxes: what cannot be printed is said, not drawn as a box.
+// TestNoBoxes: characters without a glyph are spelled out, not drawn as boxes.
 func TestNoBoxes(t *testing.T) {
 	nowhere := pdf.Fonts{Dir: t.TempDir()}
 	err := paper.WritePDF(&bytes.Buffer{}, nowhere, sample("jaJA"))
@@ -156,8 +156,8 @@ func TestNoBoxes(t *testing.T) {
 	}
 }
 
-// TestNoNameKeepsAStatementFromPrinting: a merchant's name may be in any script, on a server with any fonts. What no font
-// has is there to be seen.
+// TestNoNameKeepsAStatementFromPrinting: a merchant's name may be in any script, on a server with any fonts. Characters
+// without a font are visible.
 func TestNoNameKeepsAStatementFromPrinting(t *testing.T) {
 	nowhere := pdf.Fonts{Dir: t.TempDir()}
 	for name, c := range map[string]struct{ name, printed string }{
@@ -179,7 +179,7 @@ func TestNoNameKeepsAStatementFromPrinting(t *testing.T) {
 	}
 }
 
-// TestNamesPrintInTheirLetters: with the fonts of the program alone.
+// TestNamesPrintInTheirLetters: with the embedded fonts only.
 func TestNamesPrintInTheirLetters(t *testing.T) {
 	nowhere := pdf.Fonts{Dir: t.TempDir()}
 	s := sample("enGB")
@@ -207,8 +207,8 @@ func TestNamesPrintInTheirLetters(t *testing.T) {
 	}
 }
 
-// TestTextFromOutsideIsSpelledOut: a name or reference is frozen in its statement, so a character in it that no font has
-// must not keep the statement from being printed. What is printed is what its code point prints.
+// TestTextFromOutsideIsSpelledOut: a name or reference is frozen in its statement, so a character without a font must
+// not prevent printing. Its code point is printed instead.
 func TestTextFromOutsideIsSpelledOut(t *testing.T) {
 	written := func(sun, noncharacter string) paper.Printed {
 		s := sample("enGB")

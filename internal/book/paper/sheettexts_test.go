@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/lib/pdf"
 )
 
-// TestOurOwnTextsMustPrint: a character that no font has is an error where we have written it.
+// TestOurOwnTextsMustPrint: in our own texts, a character without a font is an error.
 func TestOurOwnTextsMustPrint(t *testing.T) {
 	s := Printed{
 		Statement: protection.Statement{Currency: "GBP", ChannelName: "\U0001F31E", IssuedAt: time.Unix(1_700_000_000, 0)},

@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/book/paymentfile"
 )
 
-// TestCellsOfSomeRows: those that were asked for, by their lines, and nothing behind the last of them is read.
+// TestCellsOfSomeRows: the requested rows, by line, and nothing after the last one is read.
 func TestCellsOfSomeRows(t *testing.T) {
 	t.Parallel()
 	sample, err := os.ReadFile("testdata/sample.csv")

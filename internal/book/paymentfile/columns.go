@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/domain/payment"
 )
 
-// Column is one column of the file. Help texts and docs/import.md are made of it.
+// Column is one column of the file. Help texts and docs/import.md are generated from it.
 type Column struct {
 	Name     string
 	Required bool   // the file must have the column, and each row must fill it

@@ -39,7 +39,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// TestAFileWithoutRowsIsRefused: it would end as if it had been imported.
+// TestAFileWithoutRowsIsRefused: otherwise it would look as if it had been imported.
 func TestAFileWithoutRowsIsRefused(t *testing.T) {
 	t.Parallel()
 	header := strings.TrimSpace(short)
@@ -58,7 +58,7 @@ func TestAFileWithoutRowsIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheUnitOfAnAmountIsThatOfItsColumn: where one cell has decimals, the others are not taken for minor units.
+// TestTheUnitOfAnAmountIsThatOfItsColumn: if one cell has decimals, the others are not read as minor units.
 func TestTheUnitOfAnAmountIsThatOfItsColumn(t *testing.T) {
 	t.Parallel()
 	for decimals, want := range map[string]string{"3.35": "has decimals", "3,35": "has 17 cells", `"3,35"`: "has decimals"} {
@@ -123,7 +123,7 @@ func TestMissingDates(t *testing.T) {
 	}
 }
 
-// TestWhatAFileHasBesides: columns that are not read, with the ones that were probably meant, and unknown words for schemes.
+// TestWhatAFileHasBesides: unused columns, with the ones that were probably meant, and unknown scheme words.
 func TestWhatAFileHasBesides(t *testing.T) {
 	t.Parallel()
 	header := strings.TrimSpace(short) + ",card_type,start_date,4111111111111111,card_types\n"
@@ -151,7 +151,7 @@ func TestWhatAFileHasBesides(t *testing.T) {
 	}
 }
 
-// TestEveryLineWithACardNumberIsNamed, and nothing of the file is kept from the first of them on.
+// TestEveryLineWithACardNumberIsNamed, and nothing of the file is stored from the first one on.
 func TestEveryLineWithACardNumberIsNamed(t *testing.T) {
 	t.Parallel()
 	bad := strings.Replace(good, "Seven nights", "4111 1111 1111 1111", 1)

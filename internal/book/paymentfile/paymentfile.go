@@ -76,7 +76,7 @@ func (d *repeats) check(booking string, row *imports.ImportedPayment) {
 	}
 }
 
-// errNoRows refuses a file of a header alone: an import that does nothing is hardly what was meant.
+// errNoRows rejects a file that only has a header: an import that does nothing is probably a mistake.
 func errNoRows(names []string) error {
 	if slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name, "\u2028\u2029\u0085\v\f") }) {
 		return errs.New(errs.Invalid, "The lines of the file end with characters that are not line breaks. End each line with LF or CRLF.")
@@ -265,7 +265,8 @@ func (r *row) cell(c *Column, text string) {
 	}
 }
 
-// noDate matches the ways databases and programs write a missing date. placeholder matches dates that stand in for one.
+// noDate matches the ways databases and programs write a missing date. placeholder matches dates that are used as
+// placeholders.
 var (
 	noDate      = regexp.MustCompile(`(?i)^(null|\\N|n/?a|none|nil|-+|0000-00-00([ T]00:00:00)?)$`)
 	placeholder = regexp.MustCompile(`^(0001-01-01|1899-12-30|1899-12-31|1900-01-01|1970-01-01|9999-12-31)([ T].*)?$`)

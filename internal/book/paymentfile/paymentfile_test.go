@@ -29,7 +29,7 @@ const short = "booking_reference,channel,countries,currencies,date,total,firstna
 // good is a row of it.
 const good = "B-1,Direct,PT,EUR,2026-07-08,120000,Ana,Sousa,ana@example.org,Seven nights,B-1-P1,purchase,2026-01-10 09:30:00,EUR,36000,36000\n"
 
-// readAll gives all rows of a text that must have a good header, in the order of the file.
+// readAll returns all rows of a text that must have a valid header, in the order of the file.
 func readAll(t *testing.T, text string) []imports.ImportedPayment {
 	t.Helper()
 	var rows []imports.ImportedPayment
@@ -43,7 +43,7 @@ func readAll(t *testing.T, text string) []imports.ImportedPayment {
 	return rows
 }
 
-// fileError gives the error that ends a file.
+// fileError returns the error that ends a file.
 func fileError(t *testing.T, in io.Reader) error {
 	t.Helper()
 	for _, err := range paymentfile.Read(in, nil) {
@@ -202,7 +202,7 @@ func TestQuotedCellsHoldLineBreaks(t *testing.T) {
 }
 
 func TestMemoryIsBounded(t *testing.T) {
-	// A line of a quarter of a gigabyte, of which nothing may be kept.
+	// A line of a quarter of a gigabyte, which must not be kept in memory.
 	const length = 1 << 28
 	long := io.MultiReader(strings.NewReader(short), io.LimitReader(letters{}, length), strings.NewReader("\n"+good))
 	var before, after runtime.MemStats
@@ -229,7 +229,7 @@ func (letters) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestCellsAreNamedAsTheFileNamesThem ties the columns to the names under which travel finds fault with their fields.
+// TestCellsAreNamedAsTheFileNamesThem compares the columns with the field names in problems.
 func TestCellsAreNamedAsTheFileNamesThem(t *testing.T) {
 	var header, cells []string
 	for _, c := range paymentfile.Columns {
@@ -285,7 +285,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestDocumentationListsTheColumns keeps docs/import.md true, its example included.
+// TestDocumentationListsTheColumns checks docs/import.md, including its example.
 func TestDocumentationListsTheColumns(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "import.md"))
 	if err != nil {

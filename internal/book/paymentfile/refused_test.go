@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/book/paymentfile"
 )
 
-// refusals gives rows with their lines as reasons, and ends with err if there is one.
+// refusals yields rows with their lines as reasons, and ends with err if there is one.
 func refusals(err error, lines ...int) iter.Seq2[paymentfile.Refused, error] {
 	return func(yield func(paymentfile.Refused, error) bool) {
 		for _, line := range lines {
@@ -36,8 +36,8 @@ func written(t *testing.T, file string, lines ...int) string {
 	return to.String()
 }
 
-// TestRefusedRowsComeBackAsTheyWere: what WriteRefused wrote has the same cells when it is read, also what a spreadsheet would run,
-// lines in a cell, a mark before the first column, and the rows of a file that was mended once before.
+// TestRefusedRowsComeBackAsTheyWere: the output of WriteRefused has the same cells when it is read, including formulas,
+// line breaks, a byte order mark, and rows of a file that was corrected before.
 func TestRefusedRowsComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
 	nasty := []string{"=1+1", "'=1+1", "''=1+1", "- seven nights", "'s", "+", "two\nlines, \"quoted\""}
@@ -68,7 +68,7 @@ func TestRefusedRowsComeBackAsTheyWere(t *testing.T) {
 			}
 		}
 	}
-	// A text of the merchant's own stays as it is.
+	// The merchant's own texts stay unchanged.
 	own := readAll(t, short+strings.Replace(good, "Seven nights", "'=1+1", 1))
 	if *own[0].Booking.Content != "'=1+1" {
 		t.Errorf("it was read as %q", *own[0].Booking.Content)
@@ -82,7 +82,7 @@ func lines(rows []imports.ImportedPayment) (list []int) {
 	return list
 }
 
-// TestRefusedRowsWithoutCells: rows that are none have their first line; where the file is gone, lines and reasons are left.
+// TestRefusedRowsWithoutCells: broken rows have their first line; if the file was deleted, lines and reasons remain.
 func TestRefusedRowsWithoutCells(t *testing.T) {
 	t.Parallel()
 	file := short + good + `B-2,"open` + "\n" + good + "B-3,short\n"
@@ -102,7 +102,7 @@ func TestRefusedRowsWithoutCells(t *testing.T) {
 	}
 }
 
-// TestRefusedRowsThatBreakOff: an error is told, and not taken for the end.
+// TestRefusedRowsThatBreakOff: an error is returned, and not mistaken for the end.
 func TestRefusedRowsThatBreakOff(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("gone")

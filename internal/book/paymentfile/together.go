@@ -35,7 +35,7 @@ func (r record) size() int {
 	return n
 }
 
-// booking is the same text for all rows of one booking. A broken row is alone.
+// booking is the same text for all rows of one booking. A broken row has its own.
 func (h header) booking(r record) string {
 	if len(r.Cells) != len(h) {
 		return fmt.Sprintf("line %d", r.Line)
@@ -49,9 +49,9 @@ func (h header) booking(r record) string {
 	return key.String()
 }
 
-// together calls each for all records, those of a booking one after the other: a booking may have its rows anywhere in the
-// file, and what is built on each other must be there together. Before that it calls note for each record as it is read,
-// and counted with their number, which it returns. It ends early if each returns false.
+// together calls each for all records, those of a booking consecutively: the rows of a booking may be anywhere in the
+// file, but are processed together. Before that it calls note for each record as it is read, and counted with their
+// number, which it returns. It ends early if each returns false.
 func (h header) together(in *records, note func(record), counted func(rows int), each func(record) bool) (int, error) {
 	var held []record
 	size, rows := 0, 0

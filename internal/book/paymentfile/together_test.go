@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/book/paymentfile"
 )
 
-// TestRowsOfABookingComeTogether: in a file that is kept in memory, and in one that is not.
+// TestRowsOfABookingComeTogether: in a file that fits in memory, and in one that does not.
 func TestRowsOfABookingComeTogether(t *testing.T) {
 	for _, bookings := range []int{3, 20000} {
 		t.Setenv("TMPDIR", t.TempDir())
@@ -37,7 +37,7 @@ func TestRowsOfABookingComeTogether(t *testing.T) {
 			if met[key]++; last != key && met[key] > 1 {
 				t.Fatalf("%s comes again after %s", key, last)
 			}
-			// Two lines each; the rows of a booking lie that far apart.
+			// Two lines each; the rows of a booking are that far apart.
 			if n := (row.Line - 2) / 2; fmt.Sprintf("P-%d", n) != row.Payment.ImportKey || n/bookings != met[key]-1 {
 				t.Fatalf("line %d has %s, as number %d of %s", row.Line, row.Payment.ImportKey, met[key], key)
 			}

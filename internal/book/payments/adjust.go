@@ -98,7 +98,7 @@ func (r *intake) leaveOutLater() error {
 	if err := readChargebacksBefore(r.tx, r.site.ID, at, []*payment.Transaction{&then}); err != nil {
 		return err
 	}
-	// Later reversals count, too.
+	// Later reversals count too.
 	r.original.ChargedBack = min(r.original.ChargedBack, then.ChargedBack)
 	for i := range r.original.Payments {
 		part := &r.original.Payments[i]
@@ -125,8 +125,9 @@ func (r *intake) afterChargebacks(items []payment.Item) error {
 	return nil
 }
 
-// checkDays adds a problem if an adjustment is dated before its original. Within a day the order does not matter: amounts count by day,
-// and many systems do not know the times of their refunds. Chargebacks and reversals are recorded whatever their day.
+// checkDays adds a problem if an adjustment is dated before its original. Within a day the order does not matter:
+// amounts count by day, and many systems do not store the times of refunds. Chargebacks and reversals are recorded
+// whatever their day.
 func (r *intake) checkDays() {
 	at, made := r.in.EffectiveAt, r.original.EffectiveAt
 	if !at.IsZero() && civil.DayOf(at) < civil.DayOf(made) && !r.in.Type.Operators() {

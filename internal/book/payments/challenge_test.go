@@ -44,7 +44,7 @@ func TestAChallengeThatIsRefused(t *testing.T) {
 		made := w.Challenge(b, 1000)
 		w.Gateway.Challenge(made.UUID, false)
 		w.Gateway.Down = true
-		w.ComeBack(made) // the processor cannot be asked: the shopper goes on, the job asks
+		w.ComeBack(made) // the processor cannot be queried: the shopper continues, the job asks
 		w.Gateway.Down = false
 		w.Minute()
 		if got := w.ReadTransaction(made.ID); got.Status != payment.StatusFailed || got.GatewayCharge.ThreeDS.Status != "failed" || got.GatewayCharge.ThreeDS.LiabilityShift {
@@ -67,7 +67,7 @@ func TestAChallengeThatNobodyPassesIsGivenUp(t *testing.T) {
 			t.Fatalf("too early it is %s", got)
 		}
 		w.Refused(apptest.Pay(payment.Purchase, b, 600), errs.Invalid, "bookings")
-		w.Gateway.Set(psp.Void, apptest.DieAfter) // whether it was released is not known
+		w.Gateway.Set(psp.Void, apptest.DieAfter) // it is unknown whether it was released
 		w.Minute()
 		w.Minute()
 		w.Minute()
@@ -87,7 +87,7 @@ func TestAChallengePassedAtTheLastMomentCounts(t *testing.T) {
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		made := w.Challenge(b, 600)
-		w.Gateway.Set(psp.Void, apptest.Declined) // there is nothing to release any more
+		w.Gateway.Set(psp.Void, apptest.Declined) // there is nothing left to release
 		w.Advance(30 * time.Minute)
 		w.Jobs()
 		w.Gateway.Challenge(made.UUID, true)

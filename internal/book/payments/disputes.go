@@ -91,8 +91,8 @@ func (p *GatewayPayments) applyDisputes(ctx context.Context, a credentials, t pa
 	return nil
 }
 
-func (p *GatewayPayments) applyDispute(tx *store.Tx, a credentials, charge payment.Transaction, told payment.Dispute) error {
-	id, err := disputed(tx, charge, told)
+func (p *GatewayPayments) applyDispute(tx *store.Tx, a credentials, charge payment.Transaction, reported payment.Dispute) error {
+	id, err := disputed(tx, charge, reported)
 	if err != nil {
 		return err
 	}
@@ -100,22 +100,22 @@ func (p *GatewayPayments) applyDispute(tx *store.Tx, a credentials, charge payme
 	if err != nil {
 		return err
 	}
-	known, err := knownDispute(tx, original, told)
+	known, err := knownDispute(tx, original, reported)
 	if errors.Is(err, store.ErrNotFound) {
-		known, err = p.recordDispute(tx, a, original, told, payment.Chargeback)
+		known, err = p.recordDispute(tx, a, original, reported, payment.Chargeback)
 	}
-	if err == nil && told.Outcome == payment.DisputeWon && known.ReversalID == 0 {
-		known, err = p.recordDispute(tx, a, original, told, payment.ChargebackReversal)
+	if err == nil && reported.Outcome == payment.DisputeWon && known.ReversalID == 0 {
+		known, err = p.recordDispute(tx, a, original, reported, payment.ChargebackReversal)
 	}
 	if err != nil {
 		return err
 	}
 	before := known
-	known.ProcessorID, known.ReasonCode = told.ProcessorID, cmp.Or(told.ReasonCode, known.ReasonCode)
-	if told.ChallengeDay != civil.NoDay {
-		known.ChallengeDay = told.ChallengeDay
+	known.ProcessorID, known.ReasonCode = reported.ProcessorID, cmp.Or(reported.ReasonCode, known.ReasonCode)
+	if reported.ChallengeDay != civil.NoDay {
+		known.ChallengeDay = reported.ChallengeDay
 	}
-	if told.Outcome == payment.DisputeLost && known.ReversalID == 0 {
+	if reported.Outcome == payment.DisputeLost && known.ReversalID == 0 {
 		known.Outcome = payment.DisputeLost
 	}
 	if known == before {
@@ -128,11 +128,12 @@ func (p *GatewayPayments) applyDispute(tx *store.Tx, a credentials, charge payme
 var errNothingDisputed = errors.New("no payment of the charge was completed")
 
 // disputed finds the transaction that a dispute is about: the charge itself or, if it is an authorisation, a capture.
-func disputed(tx *store.Tx, charge payment.Transaction, told payment.Dispute) (id int64, err error) {
+func disputed(tx *store.Tx, charge payment.Transaction, reported payment.Dispute) (id int64, err error) {
 	if charge.Type.Takes() {
 		return charge.ID, nil
 	}
-	// Of several captures, choose the one that already has the dispute, else one with the same amount, else one that is large enough.
+	// Of several captures, choose the one that already has the dispute, then one with the same amount, then one that is
+	// large enough.
 	charge, err = Transaction(tx, charge.SiteID, charge.ID)
 	best := 0
 	for _, adjustment := range charge.Adjustments {
@@ -145,11 +146,11 @@ func disputed(tx *store.Tx, charge payment.Transaction, told payment.Dispute) (i
 		}
 		fits := 1
 		switch {
-		case slices.ContainsFunc(t.Disputes, func(d payment.Dispute) bool { return d.ProcessorID == told.ProcessorID }):
+		case slices.ContainsFunc(t.Disputes, func(d payment.Dispute) bool { return d.ProcessorID == reported.ProcessorID }):
 			fits = 4
-		case t.Total == told.Total:
+		case t.Total == reported.Total:
 			fits = 3
-		case t.Total > told.Total:
+		case t.Total > reported.Total:
 			fits = 2
 		}
 		if fits > best {
@@ -164,19 +165,19 @@ func disputed(tx *store.Tx, charge payment.Transaction, told payment.Dispute) (i
 
 // knownDispute finds the stored dispute: by the processor's id, else one with the same amount that the operator recorded
 // by hand. It returns store.ErrNotFound if there is none.
-func knownDispute(tx *store.Tx, t payment.Transaction, told payment.Dispute) (payment.Dispute, error) {
+func knownDispute(tx *store.Tx, t payment.Transaction, reported payment.Dispute) (payment.Dispute, error) {
 	all, err := disputesOf(tx, t.SiteID, t.ID)
 	if err != nil {
 		return payment.Dispute{}, err
 	}
 	for _, d := range all {
-		if d.ProcessorID == told.ProcessorID {
+		if d.ProcessorID == reported.ProcessorID {
 			return d, nil
 		}
 	}
-	amount := disputedAmount(t, told)
+	amount := disputedAmount(t, reported)
 	for _, d := range all {
-		if d.ProcessorID == "" && d.Total == amount && (d.ReversalID == 0 || told.Outcome == payment.DisputeWon) {
+		if d.ProcessorID == "" && d.Total == amount && (d.ReversalID == 0 || reported.Outcome == payment.DisputeWon) {
 			return d, nil
 		}
 	}
@@ -185,36 +186,36 @@ func knownDispute(tx *store.Tx, t payment.Transaction, told payment.Dispute) (pa
 
 // disputedAmount is the amount of a dispute, in minor units of the payment's currency. It is the whole payment if the
 // processor gives no amount, or one in another currency.
-func disputedAmount(t payment.Transaction, told payment.Dispute) int64 {
-	if told.Currency != t.Currency || told.Total <= 0 {
+func disputedAmount(t payment.Transaction, reported payment.Dispute) int64 {
+	if reported.Currency != t.Currency || reported.Total <= 0 {
 		return t.Total
 	}
-	return told.Total
+	return reported.Total
 }
 
 // recordDispute records a chargeback or its reversal, as an operator does by hand. It returns the dispute as it is then.
 func (p *GatewayPayments) recordDispute(
-	tx *store.Tx, a credentials, original payment.Transaction, told payment.Dispute, kind payment.TransactionType,
+	tx *store.Tx, a credentials, original payment.Transaction, reported payment.Dispute, kind payment.TransactionType,
 ) (payment.Dispute, error) {
 	var none payment.Dispute
 	site, err := merchants.SiteInForce(tx, original.SiteID)
 	if err != nil {
 		return none, err
 	}
-	amount := disputedAmount(original, told)
+	amount := disputedAmount(original, reported)
 	items, err := shareOf(original, amount)
 	if err != nil {
 		return none, err
 	}
 	at := tx.Now
-	if kind == payment.Chargeback && told.OpenedAt.Before(at) {
-		at = told.OpenedAt.UTC().Truncate(time.Second)
+	if kind == payment.Chargeback && reported.OpenedAt.Before(at) {
+		at = reported.OpenedAt.UTC().Truncate(time.Second)
 	}
 	in := payment.NewTransaction{
 		ChannelID: &original.ChannelID, Currency: &original.Currency, Total: &amount, Type: &kind, Items: &items,
-		PSP: a.row.Processor, Reference: told.ProcessorID + " " + string(kind), LinkedID: original.ID,
+		PSP: a.row.Processor, Reference: reported.ProcessorID + " " + string(kind), LinkedID: original.ID,
 		CardType: original.CardType, BIN: original.BIN, LastFour: original.LastFour, EffectiveAt: at,
-		ReasonCode: told.ReasonCode, Content: "Reported by the processor.",
+		ReasonCode: reported.ReasonCode, Content: "Reported by the processor.",
 	}
 	actor := access.System(original.SiteID)
 	actor.Ahead = a.clock.Ahead

@@ -26,7 +26,7 @@ func TestADisputeBecomesAChargeback(t *testing.T) {
 		}
 		w.Dispute(p, d)
 		w.Events(p)
-		w.Minute() // the feed tells the same once more
+		w.Minute() // the feed reports the same again
 		got := w.ReadTransaction(p.ID)
 		if got.Status != payment.StatusLocked || len(got.Adjustments) != 1 || len(got.Disputes) != 1 {
 			t.Fatalf("it is %s, adjusted by %v, disputes %+v", got.Status, got.Adjustments, got.Disputes)

@@ -16,8 +16,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestAnAuthorisationEndsWhenItsTimeIsOver: whoever asks finds it ended, although the job that ends authorisations has not
-// run. Each reader is the first one who comes after the seven days.
+// TestAnAuthorisationEndsWhenItsTimeIsOver: every reader finds it ended, although the job that ends authorisations has
+// not run. Each reader is the first one after the seven days.
 func TestAnAuthorisationEndsWhenItsTimeIsOver(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -98,7 +98,8 @@ func TestAnAuthorisationEndsWhenItsTimeIsOver(t *testing.T) {
 	})
 }
 
-// TestTheLifeOfAnAuthorisationIsTheChannels: each authorisation keeps the life set on its channel when it was made.
+// TestTheLifeOfAnAuthorisationIsTheChannels: each authorisation keeps the life that its channel had when it was
+// created.
 func TestTheLifeOfAnAuthorisationIsTheChannels(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

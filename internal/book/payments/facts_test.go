@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestFactsAreRecordedWithAFlag: in a channel that only logs, the money has moved whether it fits or not (R2).
+// TestFactsAreRecordedWithAFlag: in a channel that only logs, the money has moved in any case (R2).
 func TestFactsAreRecordedWithAFlag(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -37,12 +37,12 @@ func TestFactsAreRecordedWithAFlag(t *testing.T) {
 		}
 		first := logged(apptest.Report(payment.Purchase, b, 50000))
 		expect("the payment", booking.BookingPaid, 0)
-		// Paid again after a chargeback: what was charged back is unpaid.
+		// Paid again after a chargeback: the charged-back amount is unpaid.
 		logged(apptest.Linked(payment.Chargeback, first, b, 50000))
 		expect("a chargeback", booking.BookingUnpaid, 50000)
 		again := logged(apptest.Report(payment.Purchase, b, 50000), payment.FlagAfterDispute)
 		expect("the second payment", booking.BookingPaid, 0)
-		// The first one comes back, too, and the card was charged a third time.
+		// The first one is also reversed, and the card was charged a third time.
 		logged(apptest.Linked(payment.ChargebackReversal, first, b, 50000))
 		expect("a reversal", booking.BookingPaid, 0, booking.FlagAboveTotal)
 		double := logged(apptest.Report(payment.Purchase, b, 50000), payment.FlagAboveTotal)
@@ -53,7 +53,7 @@ func TestFactsAreRecordedWithAFlag(t *testing.T) {
 			logged(apptest.Linked(payment.Refund, p, b, 50000))
 		}
 		expect("both refunds", booking.BookingPaid, 0)
-		// The price falls below what was paid.
+		// The price falls below the amount paid.
 		total := int64(5000)
 		if _, err := w.App.Bookings.Update(t.Context(), w.Actor, b.ID, booking.BookingFields{Total: &total}); err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestFactsAreRecordedWithAFlag(t *testing.T) {
 	})
 }
 
-// TestWhatIsTakenHereIsBounded: what holdfast takes itself never exceeds the total of the booking.
+// TestWhatIsTakenHereIsBounded: payments taken by holdfast never exceed the total of the booking.
 func TestWhatIsTakenHereIsBounded(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -88,8 +88,8 @@ func TestWhatIsTakenHereIsBounded(t *testing.T) {
 	})
 }
 
-// TestWhatEmptiesAPaymentEmptiesItsAllocations: an adjustment is settled at the rate of its payment, whatever the day's rate made
-// of its base amount (R3).
+// TestWhatEmptiesAPaymentEmptiesItsAllocations: an adjustment is settled at the rate of its payment, whatever its base
+// amount at the day's rate (R3).
 func TestWhatEmptiesAPaymentEmptiesItsAllocations(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

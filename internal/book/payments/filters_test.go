@@ -16,8 +16,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// Each filter of transactions finds its rows by an index, and none reads all rows of the site. SQLite says how it would go
-// about it; PostgreSQL goes by what the tables hold.
+// Each filter of transactions finds its rows by an index, and none reads all rows of the site. SQLite explains its
+// plan; PostgreSQL's plan depends on the content of the tables.
 func TestEachFilterHasAnIndex(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
@@ -71,7 +71,7 @@ func TestEachFilterHasAnIndex(t *testing.T) {
 			}
 		}), "transactions")
 		for _, s := range ran { // the number of all, and the page
-			if strings.Contains(s.Query, "gateway_charges") { // the look for authorisations that expire
+			if strings.Contains(s.Query, "gateway_charges") { // the check for expired authorisations
 				continue
 			}
 			plan := strings.Join(dbtest.Plan(t, db, s), "\n")

@@ -29,8 +29,8 @@ const outcomeTime = 10 * time.Second
 // ReturnPath is the path to which shoppers come back from a challenge. The return key of the payment follows it.
 const ReturnPath = "/3ds/return/"
 
-// GatewayPayments has processors carry out payments, and finds out their outcomes. No database transaction is open while
-// it talks to a processor. It writes a payment as pending, calls the processor, and writes the outcome. If it crashes
+// GatewayPayments sends payments to processors and determines their outcomes. No database transaction is open while it
+// talks to a processor. It writes a payment as pending, calls the processor, and writes the outcome. If it crashes
 // between the two writes, the job Reconcile finds the pending row and asks the processor.
 type GatewayPayments struct {
 	*Room
@@ -42,8 +42,8 @@ func NewGatewayPayments(room *Room) *GatewayPayments {
 	return &GatewayPayments{Room: room, calls: limiter.New(limiter.Bounds{Places: int64(room.Settings.InFlight)})}
 }
 
-// Enabled reports whether there is any processor. There may be one in the protection-only profile, too: the payment modal
-// takes test cards.
+// Enabled reports whether there is any processor. There may be one even in the protection-only profile: the payment
+// modal accepts test cards.
 func (p *GatewayPayments) Enabled() bool { return len(p.Gateways) > 0 }
 
 // semaphore is a payment's slot for a call to a processor. It is acquired once the payment is known to need a processor.
@@ -266,7 +266,7 @@ func (p *GatewayPayments) carryOut(
 	return final, nil
 }
 
-// call makes the one call to the processor. It makes none if the call timed out before it begins: by then
+// call makes the single call to the processor. It makes none if the deadline has passed before it starts: by then
 // Reconcile may have asked, and the processor may have answered that there was no such request.
 func (p *GatewayPayments) call(
 	ctx context.Context, t payment.Transaction, o *gatewayRequest,

@@ -25,31 +25,31 @@ import (
 	"github.com/google/uuid"
 )
 
-// killedVariable tells this test program that it is to be killed: it holds the database, and the ids of site, channel and
-// bookings.
+// killedVariable makes this test program the process that is killed: it has the database, and the ids of site, channel
+// and bookings.
 const killedVariable = "HOLDFAST_TEST_KILLED"
 
 // kills is how often a program is killed on each engine. `make torture` kills the real one some hundred times.
 const kills = 2
 
 // TestAProcessIsKilled has another process write payments for some bookings, kills it at a random moment, and looks for
-// what it had acknowledged. Then each payment is asked for again, as a client does that does not know the outcome.
+// acknowledged payments. Then each payment is repeated, like a client that does not know the outcome.
 func TestAProcessIsKilled(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(merchant.ModeProtectionOnly, "EUR")
 		var bookings []booking.Booking
-		told := fmt.Sprint(w.URL, " ", w.Site.ID, " ", c.ID)
+		arguments := fmt.Sprint(w.URL, " ", w.Site.ID, " ", c.ID)
 		for range 3 {
 			b := w.Booking(c, 1_000_000, "2024-08-31")
 			bookings = append(bookings, b)
-			told += fmt.Sprint(" ", b.ID)
+			arguments += fmt.Sprint(" ", b.ID)
 		}
 		random := mathrand.New(mathrand.NewPCG(1, 1))
 		asked, sums := 0, map[int64]int64{}
 		for round := range kills {
-			told := fmt.Sprint(told, " ", round)
-			known := killAfter(t, told, 1+random.IntN(8))
+			arguments := fmt.Sprint(arguments, " ", round)
+			known := killAfter(t, arguments, 1+random.IntN(8))
 			for i, b := range bookings {
 				for n := 0; ; n++ {
 					in := movedPart(c.ID, b.ID, round, i, n)
@@ -99,12 +99,12 @@ func stored(t *testing.T, w *apptest.World, reference string) []payment.Transact
 	return list.Items
 }
 
-// killAfter starts the other process, and kills it after so many acknowledgements. It returns the ids of what was
-// acknowledged, by references.
-func killAfter(t *testing.T, told string, after int) map[string]int64 {
+// killAfter starts the other process, and kills it after so many acknowledgements. It returns the ids of acknowledged
+// payments by reference.
+func killAfter(t *testing.T, arguments string, after int) map[string]int64 {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheOneThatIsKilled$")
-	cmd.Env = append(os.Environ(), killedVariable+"="+told)
+	cmd.Env = append(os.Environ(), killedVariable+"="+arguments)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -118,7 +118,7 @@ func killAfter(t *testing.T, told string, after int) map[string]int64 {
 		line, err := lines.ReadString('\n')
 		var reference string
 		var id int64
-		// The last line may be cut: then the answer did not arrive.
+		// The last line may be truncated: then the response did not arrive.
 		if _, bad := fmt.Sscanf(line, "stored %s %d\n", &reference, &id); bad == nil && strings.HasSuffix(line, "\n") {
 			known[reference] = id
 		} else if err == nil {
@@ -138,23 +138,23 @@ func killAfter(t *testing.T, told string, after int) map[string]int64 {
 	return known
 }
 
-// TestTheOneThatIsKilled is the other process. It writes until it is killed, and says what is stored. Without the variable
-// that TestAProcessIsKilled gives it there is nothing to do.
+// TestTheOneThatIsKilled is the other process. It writes until it is killed, and prints what is stored. Without the
+// variable set by TestAProcessIsKilled it does nothing.
 func TestTheOneThatIsKilled(t *testing.T) {
-	told := strings.Fields(os.Getenv(killedVariable))
-	if len(told) == 0 {
+	arguments := strings.Fields(os.Getenv(killedVariable))
+	if len(arguments) == 0 {
 		return
 	}
 	var site, channel, round int64
 	var bookings [3]int64
-	_, err := fmt.Sscan(strings.Join(told[1:], " "), &site, &channel, &bookings[0], &bookings[1], &bookings[2], &round)
+	_, err := fmt.Sscan(strings.Join(arguments[1:], " "), &site, &channel, &bookings[0], &bookings[1], &bookings[2], &round)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &apptest.World{}
 	w.SetClock(apptest.Began)
 	service := app.New(app.Config{
-		Store: dbtest.Open(t, told[0], w.Now), Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString,
+		Store: dbtest.Open(t, arguments[0], w.Now), Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString,
 		Log: slog.New(slog.DiscardHandler), Keys: apptest.Keys,
 	})
 	var work sync.WaitGroup

@@ -30,14 +30,14 @@ const (
 )
 
 // The pauses before a processor is asked again: about a payment that waits for its shopper, and about one that the
-// processor did not know. The latter is asked about once more, because the request may arrive late.
+// processor did not know. The latter is queried once more, because the request may arrive late.
 const (
 	challengePause = time.Minute
 	absentPause    = 10 * time.Minute
 )
 
-// gatewayOutcome is a stored transaction whose outcome is being written. The transaction is locked, and that is the lock
-// on its gateway charge, too. The transaction that it adjusts is locked before it. The same outcome twice is written once.
+// gatewayOutcome is a stored transaction whose outcome is being written. The lock on the transaction also covers its
+// gateway charge. The transaction that it adjusts is locked before it. A repeated outcome is written once.
 type gatewayOutcome struct {
 	*intake
 	p payment.GatewayCharge
@@ -82,8 +82,8 @@ func outcomeOf(room *Room, tx *store.Tx, p payment.GatewayCharge) (*gatewayOutco
 func (s *gatewayOutcome) apply(result psp.Result) error {
 	switch {
 	case s.p.State == payment.ChargeAbsent && result.Outcome == psp.Approved:
-		// The request arrived late, and money moved. The amount that fail released may be used by others now. It is
-		// recorded all the same, because it happened.
+		// The request arrived late, and money moved. The amount that fail released may be used by others now. The
+		// payment is still recorded, because it happened.
 		if err := s.hold(); err != nil {
 			return err
 		}
@@ -123,18 +123,18 @@ func (s *gatewayOutcome) apply(result psp.Result) error {
 
 // hear stores the other facts in a processor's response. A fact missing from the response keeps its earlier value.
 func (s *gatewayOutcome) hear(result psp.Result) {
-	tell := func(target *string, said string) { *target = cmp.Or(said, *target) }
-	tell(&s.p.ProcessorID, result.ProcessorID)
-	tell(&s.t.ProcessorReference, result.ProcessorID)
-	tell(&s.p.Code, result.Code)
-	tell(&s.t.AuthCode, result.AuthCode)
-	tell(&s.t.CardType, result.Scheme)
+	keep := func(target *string, said string) { *target = cmp.Or(said, *target) }
+	keep(&s.p.ProcessorID, result.ProcessorID)
+	keep(&s.t.ProcessorReference, result.ProcessorID)
+	keep(&s.p.Code, result.Code)
+	keep(&s.t.AuthCode, result.AuthCode)
+	keep(&s.t.CardType, result.Scheme)
 	// Never keep more digits of a card than these.
 	if n := len(result.BIN); n == 6 || n == 8 {
-		tell(&s.t.BIN, result.BIN)
+		keep(&s.t.BIN, result.BIN)
 	}
 	if len(result.LastFour) == 4 {
-		tell(&s.t.LastFour, result.LastFour)
+		keep(&s.t.LastFour, result.LastFour)
 	}
 	s.p.Decline = cmp.Or(string(result.Decline), s.p.Decline)
 	if result.ThreeDS != (payment.ThreeDS{}) {
@@ -292,7 +292,7 @@ func (s *gatewayOutcome) undoRefund(says string) error {
 	return s.flagDoubleRecovery()
 }
 
-// hold takes the amount again that fail has released, as far as it is still there.
+// hold reserves the amount again that fail has released, up to what is still available.
 func (s *gatewayOutcome) hold() error {
 	if err := s.changeSums(func(b *booking.Booking, part payment.Payment) {
 		b.Sums = s.reserved(b.Sums, part)

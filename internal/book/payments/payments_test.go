@@ -114,7 +114,7 @@ func TestAuthorisationsExpire(t *testing.T) {
 		if got := w.ReadBooking(b.ID).Sums; got != (booking.BookingSums{Net: 400, Held: 400}) {
 			t.Errorf("sums %+v", got)
 		}
-		// What was captured in time counts, however late it is logged. What was not, counts too, with a flag.
+		// A capture made in time counts, however late it is logged. A late capture also counts, with a flag.
 		late := apptest.Linked(payment.Capture, a, b, 150)
 		if got := w.Must(late).Flags; !slices.Equal(got, []string{payment.FlagLateCapture}) {
 			t.Errorf("a late capture has the flags %v", got)
@@ -132,7 +132,7 @@ func TestAuthorisationsExpire(t *testing.T) {
 		if got := w.ReadBooking(b.ID).Sums; got != (booking.BookingSums{Net: 650, Held: 650}) {
 			t.Errorf("after late reports: sums %+v", got)
 		}
-		// The total that the expired authorisation gave free may be taken by then.
+		// The total released by the expired authorisation may be taken by then.
 		second := w.Must(apptest.Report(payment.Authorize, b, 9350))
 		w.Advance(apptest.AuthorisationLife)
 		if _, err := w.App.Payments.ExpireAuthorisations(t.Context()); err != nil {
@@ -220,7 +220,7 @@ func TestNoInterleavingTakesTooMuch(t *testing.T) {
 		if paid := w.ReadBooking(b.ID); paid.Version != 1+12 || paid.Sums.Held != 1800 || paid.Unpaid() != 0 {
 			t.Fatalf("after 12 purchases of 150, version %d of the booking holds %d", paid.Version, paid.Sums.Held)
 		}
-		// Both bookings in one payment, named in either order: nobody waits for ever, and nothing is lost.
+		// Both bookings in one payment, in either order: no deadlock, and nothing is lost.
 		both, reversed := apptest.Report(payment.Purchase, b, 30), apptest.Report(payment.Purchase, b, 30)
 		total := int64(60)
 		both.Total, reversed.Total = &total, &total
@@ -243,7 +243,7 @@ func TestNoInterleavingTakesTooMuch(t *testing.T) {
 	})
 }
 
-// A payment that waits for another write to its booking counts with what that one has taken.
+// A payment that waits for another write to its booking sees what that one has taken.
 func TestAPaymentWaitsForItsBooking(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -304,7 +304,7 @@ func TestAnotherPaymentCurrency(t *testing.T) {
 		if first.BaseTotal != 3071 { // 10000 · 3333 / 10852 = 3071.3…
 			t.Errorf("the refund takes %d of the base amount", first.BaseTotal)
 		}
-		// Both amounts have their bound: a small part of the base amount does not buy more of the payment than remains.
+		// Both amounts are bounded: a small part of the base amount cannot take more of the payment than remains.
 		tooMuch := apptest.Linked(payment.Refund, p, b, 1)
 		above := int64(10852 - 3333 + 1)
 		tooMuch.Currency, tooMuch.Total = &usd, &above
@@ -337,7 +337,8 @@ func TestARefundOfSeveralBookingsNeedsItsSplit(t *testing.T) {
 		in := apptest.Report(payment.Purchase, b, 600)
 		in.Items = &[]payment.Item{{BookingID: second.ID, Currency: "EUR", Total: 200}, {BookingID: b.ID, Currency: "EUR", Total: 400}}
 		p := w.Must(in)
-		// Bookings are locked in the order of their ids, in which their payments then are, too: so nobody waits for anybody.
+		// Bookings are locked in the order of their ids, which is also the order of their payments: so there is no
+		// deadlock.
 		if p.Payments[0].BookingID != b.ID || p.Payments[1].BookingID != second.ID {
 			t.Errorf("payments of bookings %d and %d", p.Payments[0].BookingID, p.Payments[1].BookingID)
 		}

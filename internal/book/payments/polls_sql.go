@@ -36,7 +36,8 @@ func PollsDue(tx *store.Tx, limit int) ([]Poll, error) {
 	return list, err
 }
 
-// ClaimPoll postpones the next run of a poll that is due. claimed is false if it is not due any more, or goes on from another position.
+// ClaimPoll postpones the next run of a poll that is due. claimed is false if it is no longer due, or continues from
+// another position.
 func ClaimPoll(tx *store.Tx, f Poll, next time.Time) (claimed bool, err error) {
 	n, err := tx.Exec(`UPDATE processor_events SET read_at = $5
 		WHERE site_id = $1 AND channel_id = $2 AND processor = $3 AND cursor = $4 AND read_at <= $6`,

@@ -61,8 +61,8 @@ func TestTwoProcessesRefundPartsOfOnePayment(t *testing.T) {
 	})
 }
 
-// TestWhatAnotherProcessChangesIsSeenAtOnce: a process remembers channels, policies and rates. What another process
-// changes counts for its next payment all the same.
+// TestWhatAnotherProcessChangesIsSeenAtOnce: a process caches channels, policies and rates. Changes by another process
+// still apply to its next payment.
 func TestWhatAnotherProcessChangesIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -65,7 +65,7 @@ func TestAProcessorCarriesPaymentsOut(t *testing.T) {
 		if got := w.ReadBooking(b.ID).Sums; got != (booking.BookingSums{Net: 5300, Held: 5300}) {
 			t.Errorf("after declines: sums %+v", got)
 		}
-		// What is paid otherwise is logged, as it is everywhere.
+		// Other payments are logged, as everywhere.
 		transfer := apptest.Report(payment.Purchase, b, 1000)
 		transfer.Method = payment.BankTransfer
 		if got := w.Must(transfer); got.Status != payment.StatusComplete || got.GatewayCharge != nil {
@@ -74,7 +74,7 @@ func TestAProcessorCarriesPaymentsOut(t *testing.T) {
 	})
 }
 
-// cases are the five operations, each with what prepares it and what it comes to.
+// cases are the five operations, each with its preparation and result.
 var cases = []struct {
 	op                      psp.Operation
 	prepare                 payment.TransactionType // "": nothing
@@ -119,14 +119,14 @@ func TestNothingIsDoubledOrForgotten(t *testing.T) {
 						before := w.Gateway.Moved()
 						w.Gateway.Set(c.op, cut.how)
 						got, _, err := w.App.Payments.Create(t.Context(), w.Actor, in)
-						// An error says that nothing happened, and that the caller may try again: there is none.
+						// An error would mean that nothing happened and the caller may retry: there is none.
 						if err != nil || got.Status != payment.StatusIncomplete {
 							t.Fatalf("%s, %v; want incomplete", got.Status, err)
 						}
 						if w.Dead {
 							w.Reopen()
 						}
-						// The caller asks again meanwhile: that is the same payment, and no other call.
+						// The caller retries meanwhile: that is the same payment, without another call.
 						again, created, err := w.App.Payments.Create(t.Context(), w.Actor, in)
 						if err != nil || created {
 							t.Fatalf("asked again: created %t, %v", created, err)
@@ -202,7 +202,7 @@ func TestWhatComesAfterItWasGivenUpIsRecorded(t *testing.T) {
 			t.Fatalf("it is %s", got)
 		}
 		w.Must(apptest.Pay(payment.Purchase, b, 1000))
-		// The request was a long time on its way, and nobody refused it.
+		// The request was delayed for a long time, but not rejected.
 		c := psp.Charge{Reference: p.UUID, Amount: 600}
 		if _, err := w.Gateway.Charge(psp.Purchase, c); err != nil {
 			t.Fatal(err)
@@ -402,7 +402,7 @@ func TestWhatTheProcessorDoesNotTakeCanBeTriedAgain(t *testing.T) {
 		w.Gateway.Set(psp.Refund, apptest.Invalid)
 		w.Refused(apptest.Linked(payment.Refund, p, b, 1000), errs.NotPossible, "tokenizer_refused")
 		w.Must(apptest.Linked(payment.Refund, p, b, 1000))
-		// A call whose time is over before it begins is not made.
+		// A call whose deadline has passed before it starts is not made.
 		w.App.Payments.Settings.CallTimeout = time.Nanosecond
 		w.App.DB.Clock = func() time.Time { return w.Now().Add(time.Second) }
 		moved := w.Gateway.Moved()
@@ -430,7 +430,7 @@ func TestWhatIsNotForTheProcessorIsRefused(t *testing.T) {
 		refund := apptest.Linked(payment.Refund, p, b, 100)
 		refund.PSP = "another"
 		w.Refused(refund, errs.Invalid, "psp")
-		// A closed channel takes no payments, but gives back what it took.
+		// A closed channel takes no payments, but can refund.
 		closed := merchant.ModeClosed
 		if _, err := w.App.Channels.Change(t.Context(), w.Actor, w.Channel.ID, merchant.ChannelFields{Mode: &closed}); err != nil {
 			t.Fatal(err)
@@ -473,7 +473,7 @@ func TestTheTestPaymentCompletesOnEveryTestChannel(t *testing.T) {
 	})
 }
 
-// TestPremiumFollowsTheOutcome: R1 and R10 know of a payment, or a refund, when it is complete and not before.
+// TestPremiumFollowsTheOutcome: R1 and R10 only count a payment or refund once it is complete.
 func TestPremiumFollowsTheOutcome(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {

@@ -102,7 +102,8 @@ func (p *GatewayPayments) accessTo(
 		if err != nil {
 			return err
 		}
-		// Without access, the processor cannot be queried now, but the changes made by also must be kept. So the write succeeds.
+		// Without credentials the processor cannot be queried now, but the changes made by also must be kept. So the
+		// write succeeds.
 		a.gateway, a.account, unreadable = accountOf(p.Room, tx, channel, d)
 		return nil
 	})
@@ -183,7 +184,7 @@ func (p *GatewayPayments) abandon(ctx context.Context, a credentials, t payment.
 		return refusal
 	}
 	if result.Outcome != psp.Approved {
-		return nil // the shopper finished at the last moment, or the outcome is unknown: the next run finds out
+		return nil // the shopper finished at the last moment, or the outcome is unknown: the next run resolves it
 	}
 	_, err := p.write(ctx, a, func(s *gatewayOutcome) error {
 		if s.p.State != payment.ChargeChallenged {

@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestARefundMayBeLearnedAfterAChargeback: what was refunded and charged back comes to the same in either order of arrival.
+// TestARefundMayBeLearnedAfterAChargeback: the result is the same in either order of arrival.
 func TestARefundMayBeLearnedAfterAChargeback(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -34,7 +34,7 @@ func TestARefundMayBeLearnedAfterAChargeback(t *testing.T) {
 			if r := w.Exposure(report.ExposureQuery{}); r.Total.E1 != 0 {
 				t.Errorf("refund first %v: E1 is %d", refundFirst, r.Total.E1)
 			}
-			// All of it is gone, whatever could still be refunded without the chargeback.
+			// Nothing is left, whatever could still be refunded without the chargeback.
 			_, _, err := w.App.Payments.Create(t.Context(), w.Actor, apptest.Linked(payment.Refund, p, b, 1))
 			if !errs.Is(err, errs.NotPossible) || !strings.Contains(err.Error(), "GBP 0.00 of it remain") {
 				t.Errorf("refund first %v: one more is answered with %v", refundFirst, err)
@@ -107,8 +107,8 @@ func TestARefundOfBeforeAChargebackIsRecorded(t *testing.T) {
 	})
 }
 
-// TestARefundOfAfterAChargebackIsNot recorded above what remains: neither on the same second or later, nor together with
-// what was refunded already, nor where a processor shall make it.
+// TestARefundOfAfterAChargebackIsNot recorded above the remaining amount: neither in the same second or later, nor
+// together with earlier refunds, nor at a processor.
 func TestARefundOfAfterAChargebackIsNot(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -15,8 +15,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestWhatWasChargedBackCannotBeRefunded: total_remaining is the total less refunds and less chargebacks that stand. Who
-// refunds all of it leaves nothing, and a reversal gives back what it reverses.
+// TestWhatWasChargedBackCannotBeRefunded: total_remaining is the total less refunds and standing chargebacks. Refunding
+// all of it leaves nothing, and a reversal restores what it reverses.
 func TestWhatWasChargedBackCannotBeRefunded(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -16,13 +16,13 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// mostStatements is how many SQL statements a purchase for a booking may run in its write. Five read: the clock with the
-// versions of what the program remembers, whether the payment is known, the booking, and the ids of two tables. The other
-// nine write.
+// mostStatements is how many SQL statements a purchase for a booking may run in its write. Five read: the clock with
+// the versions of cached values, whether the payment is known, the booking, and the ids of two tables. The other nine
+// write.
 const mostStatements = 14
 
-// TestAPurchaseRunsFewStatements: what hardly changes is not read again, and what the write has just made is not read at
-// all.
+// TestAPurchaseRunsFewStatements: stable values are not read again, and rows that the write has just created are not
+// read at all.
 func TestAPurchaseRunsFewStatements(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -38,7 +38,7 @@ func TestAPurchaseRunsFewStatements(t *testing.T) {
 				}
 			}))
 		}
-		pay(0) // what is read for the first time is remembered
+		pay(0) // values read for the first time are cached
 		for n := 1; n < 4; n++ {
 			if ran := pay(n); ran > mostStatements {
 				t.Errorf("payment %d ran %d statements, at most %d are allowed", n, ran, mostStatements)
@@ -52,7 +52,7 @@ func TestAPurchaseRunsFewStatements(t *testing.T) {
 				t.Errorf("a later payment ran %d statements, at most %d are allowed", ran, mostStatements)
 			}
 		}
-		// A change of the channel is seen at once, by the version that the next write reads.
+		// A change of the channel is seen immediately, by the version that the next write reads.
 		name := "Another name"
 		if _, err := w.App.Channels.Change(t.Context(), access.System(w.Site.ID), c.ID, merchant.ChannelFields{Name: &name}); err != nil {
 			t.Fatal(err)

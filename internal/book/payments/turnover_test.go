@@ -14,8 +14,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestTurnoverStandsInItsIndex: SQLite adds the payments of each channel up without reading their rows, and without sorting them.
-func TestTurnoverStandsInItsIndex(t *testing.T) {
+// TestTurnoverIsReadFromItsIndex: SQLite adds up the payments of each channel without reading or sorting their rows.
+func TestTurnoverIsReadFromItsIndex(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	c := w.Channel(merchant.ModeProtectionOnly, "GBP")

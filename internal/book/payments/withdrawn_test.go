@@ -15,8 +15,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestPaymentsInAWithdrawnCurrency: what was paid while the kuna was in use counts, and what follows from it is recorded.
-// Nothing is paid in it later.
+// TestPaymentsInAWithdrawnCurrency: payments made while the kuna was in use count, and their adjustments are recorded.
+// Later payments are rejected.
 func TestPaymentsInAWithdrawnCurrency(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -1,6 +1,6 @@
-// Package pspevents receives what card processors report unprompted: webhook notices of their events, and the events
-// themselves, polled in case a notice was lost. It owns processor_notices;
-// how far events are polled is in package payments. Start at Notices.Take.
+// Package pspevents receives reports from card processors: webhook notices of their events, and the events themselves,
+// polled in case a notice was lost. It owns processor_notices; how far events are polled is in package payments. Start
+// at Notices.Take.
 package pspevents
 
 import (
@@ -32,7 +32,8 @@ const (
 	noticeMemory = 90 * 24 * time.Hour // how long a repeated delivery is recognised
 )
 
-// Notices keeps what processors tell about charges, and has the processor asked about each. A notice is never believed.
+// Notices stores processors' notices about charges, and queries the processor about each. The content of a notice is
+// never trusted.
 type Notices struct {
 	*payments.Room
 	Payments *payments.GatewayPayments
@@ -183,7 +184,7 @@ func (n *Notices) pollOne(ctx context.Context, f payments.Poll) error {
 	}
 	a, channel, err := n.accessOfChannel(ctx, f.SiteID, f.ChannelID, f.Processor)
 	if err != nil || !n.TakesAt(channel, f.Processor) {
-		return err // the channel has left this processor: it is not asked any more, unless the channel comes back
+		return err // the channel has left this processor, which is no longer queried unless the channel returns
 	}
 	calling, cancel := context.WithTimeout(ctx, n.Settings.CallTimeout)
 	defer cancel()

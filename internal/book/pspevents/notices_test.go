@@ -33,7 +33,7 @@ func TestAnEventIsNoProof(t *testing.T) {
 		if err := take("signed", made.UUID, other.ID); !errs.Is(err, errs.NoRoute) {
 			t.Errorf("an event of a channel that takes no payments: %v", err)
 		}
-		// It says that the payment went through, and is not believed.
+		// It claims that the payment succeeded, and is not trusted.
 		w.Events(made)
 		if got := w.ReadTransaction(made.ID).Status; got != payment.StatusPending {
 			t.Errorf("it is %s", got)

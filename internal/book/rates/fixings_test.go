@@ -12,8 +12,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestFixingsUpTo reads the fixings of more currencies than one statement takes: of each provider those on or before the
-// day, the site's own and everybody's, the last ones where there are many.
+// TestFixingsUpTo reads the fixings of more currencies than one statement takes: of each provider those on or before
+// the day, the site's own and the general ones, the last ones if there are many.
 func TestFixingsUpTo(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {

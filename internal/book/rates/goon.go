@@ -18,15 +18,15 @@ import (
 const (
 	// quietDays is how many days a sandbox waits for real rates before it makes up its own: a long weekend.
 	quietDays = 5
-	// activeDays is how far the last rate of a currency may lie before the newest of all. A currency with an older one was
-	// discontinued by its provider, and does not continue.
+	// activeDays is how old the last rate of a currency may be, compared with the newest rate. A currency with an older
+	// one was discontinued by its provider, and gets no more rates.
 	activeDays = 30
 	// madeUpDays is the maximum number of days for which rates are made up in one run.
 	madeUpDays = 500
 )
 
-// GoOn makes up rates for every sandbox whose clock is ahead of its rates, so that its payments do not wait for ever. A sandbox is
-// looked at again on its next day, and when rates have changed.
+// GoOn makes up rates for every sandbox whose clock is ahead of its rates, so that its payments do not wait forever. A
+// sandbox is checked again on its next day, and when rates have changed.
 func (r *Rates) GoOn(ctx context.Context) error {
 	var sandboxes []sites.Clock
 	var now upToDate

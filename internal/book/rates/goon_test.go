@@ -15,8 +15,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestRatesGoOnInASandbox: its clock is moved past the last rate, and what is paid then does not wait for ever. On a site
-// that is no sandbox nothing is made up.
+// TestRatesGoOnInASandbox: its clock is moved past the last rate, and later payments do not wait forever. Outside a
+// sandbox nothing is made up.
 func TestRatesGoOnInASandbox(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -28,7 +28,7 @@ func TestRatesGoOnInASandbox(t *testing.T) {
 		}
 		w.Actor.Ahead = to.Sub(apptest.Began)
 		paid := apptest.Report(payment.Purchase, b, 1000)
-		paid.EffectiveAt = to.AddDate(0, -2, 0) // any day in between has a rate, too
+		paid.EffectiveAt = to.AddDate(0, -2, 0) // any day in between also has a rate
 		w.Must(paid)
 		w.Must(apptest.Report(payment.Purchase, b, 1000))
 		if r := w.Exposure(report.ExposureQuery{}); len(r.PendingRate) > 0 || r.Total.E1 != 1707 {

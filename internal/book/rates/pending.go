@@ -44,7 +44,7 @@ type onFile struct {
 	ahead   time.Duration // of the clock of the site
 }
 
-// tried remembers for each site by which fixings all that waits was tried.
+// tried has, for each site, the fixings with which all waiting allocations were tried.
 type tried struct {
 	mu    sync.Mutex
 	sites map[int64]trial
@@ -55,8 +55,8 @@ type trial struct {
 	first, last time.Time // when the first and the last try by it began
 }
 
-// How long all is tried again by the same fixings: a payment that did not see the last one may be in a write that ends later. And how
-// often after that, whatever happens.
+// How long all allocations are retried with the same fixings, because a payment that did not see the latest one may be
+// in a write that ends later; and how often after that in any case.
 const (
 	settledAfter = 2 * time.Minute
 	triedAgain   = time.Hour

@@ -15,7 +15,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestWhatWaitsIsLeftAlone while nothing has come that could price it: many may wait, and to look at all of them each minute would hold up others.
+// TestWhatWaitsIsLeftAlone while there is no new rate: many may wait, and checking all of them each minute would delay
+// others.
 func TestWhatWaitsIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

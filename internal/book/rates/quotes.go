@@ -33,7 +33,7 @@ type QuoteFields struct {
 	Rate     *string    // units of the currency per euro, decimal text
 	QuoteID  *string    // the reference of the bank or dealer that gave the quote
 	Expires  *time.Time // nil: never
-	Reason   string     // for the operator who is to approve it
+	Reason   string     // for the operator who approves it
 }
 
 // quote is the payload of a proposal of a manual rate, and also its result.

@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// statusDays is how far Status looks back: a currency without a fixing in these days has none any more.
+// statusDays is how far Status looks back: a currency without a fixing in these days counts as discontinued.
 const statusDays = 60
 
 // statusCounted is how many of the allocations that wait are counted.

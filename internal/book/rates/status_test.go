@@ -13,8 +13,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestHowASiteStandsWithRates: the last fixing of each currency, whether it counts, which days lack one, and what waits.
-func TestHowASiteStandsWithRates(t *testing.T) {
+// TestStatusOfRates: the last fixing of each currency, whether it counts, which days lack one, and what is waiting.
+func TestStatusOfRates(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		today := civil.DayOf(w.Now())

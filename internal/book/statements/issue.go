@@ -158,9 +158,8 @@ func (s *Statements) progressOf(ctx context.Context, actor access.Actor, channel
 	return list, err
 }
 
-// nextPeriod is the next period of a channel, and the instant from which on its statements hold what was recorded. If
-// the channel has got another kind of period, the first one of the new kind begins where the last one of the old kind
-// ended. So it may be a shorter one.
+// nextPeriod returns the next period of a channel, and the recording time from which its statements start. If the
+// channel's period length has changed, the first new period begins where the last old one ended, so it may be shorter.
 func nextPeriod(p progress) (terms.Period, time.Time) {
 	if p.Covered.IsZero() {
 		period := terms.PeriodOf(p.Channel.StatementPeriod, civil.DayOf(p.Channel.CreatedAt))

@@ -21,8 +21,8 @@ type progress struct {
 	Covered time.Time // zero: none was ever due
 }
 
-// sitesDue lists the sites with a channel of which a period has ended that has no statements yet, and those whose clock is ahead, for which
-// their channels tell.
+// sitesDue lists the sites with a channel that has an ended period without statements, and sites whose clock is ahead,
+// where each channel is checked.
 func sitesDue(tx *store.Tx) ([]sites.Clock, error) {
 	ahead, err := sites.ClocksAhead(tx)
 	if err != nil {

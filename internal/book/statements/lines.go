@@ -14,8 +14,8 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// The last of lineColumns is the number of an earlier statement, which the line changes: the one that holds the
-// previous line of the same allocation.
+// The last of lineColumns is the number of the earlier statement that the line changes: the one with the previous line
+// of the same allocation.
 const lineColumns = `l.id, l.recorded_at, l.effective_at, l.kind, l.cause, l.transaction_id, l.booking_id,
 	l.allocation_id, a.currency, l.state_amount, l.state_value, l.lead_days, l.ppm, l.premium, l.minimum_applied, l.amount,
 	l.retained, a.from_rate, a.to_rate, (SELECT k.reference FROM bookings k WHERE k.site_id = $1 AND k.id = l.booking_id),
@@ -143,7 +143,7 @@ func LinesOfKind(tx *store.Tx, s protection.Statement, kind string, page store.P
 	w.And("l.site_id = ?", s.SiteID)
 	sqltext.In(&w, "l.id", ids)
 	var list []protection.StatementLine
-	// A CROSS JOIN tells SQLite to begin with these lines. Otherwise it reads all lines of the channel.
+	// A CROSS JOIN makes SQLite start with these lines. Otherwise it reads all lines of the channel.
 	err = tx.Query(`SELECT `+lineColumns+` FROM premium_lines l CROSS JOIN statements s
 			JOIN allocations a ON a.site_id = l.site_id AND a.id = l.allocation_id
 		WHERE `+w.Text.String()+` ORDER BY l.recorded_at, l.id`, w.Args,
@@ -183,7 +183,7 @@ func BordereauAfter(
 	return list, err
 }
 
-// PremiumSum counts the premium lines of a bordereau that are alike, and so have the same tax.
+// PremiumSum counts identical premium lines of a bordereau, which have the same tax.
 type PremiumSum struct {
 	Kind     string
 	Currency money.Currency
@@ -192,8 +192,7 @@ type PremiumSum struct {
 	Lines    int64
 }
 
-// BordereauSums calls each for the lines that BordereauAfter reads from the beginning on, those that are alike at once. It goes
-// through all of them.
+// BordereauSums calls each for all lines that BordereauAfter reads, identical ones together.
 func BordereauSums(tx *store.Tx, siteID int64, from, until, known time.Time, each func(PremiumSum) error) error {
 	return tx.Query(`SELECT kind, currency, policy_id, amount, COUNT(*) FROM premium_lines
 		WHERE site_id = $1 AND recorded_at >= $2 AND recorded_at < $3 AND recorded_at <= $4 AND NOT simulated

@@ -32,14 +32,14 @@ func ageOf(days int64) int {
 
 // ReceivablesQuery says which sites are looked at.
 type ReceivablesQuery struct {
-	Path    string // of the only site; "" for all that are no sandboxes, or all that are
+	Path    string // of the only site; "" for all sandboxes, or all other sites
 	Sandbox bool
 }
 
 // Receivables are the open amounts of statements, each on the current day of its site.
 type Receivables struct {
 	Sums []Receivable // by currency and site, the largest amounts of a currency first
-	// Open are the statements of one page, those that are overdue longest first.
+	// Open are the statements of one page, the longest overdue first.
 	Open store.List[OpenStatement]
 }
 
@@ -85,8 +85,8 @@ type openAccount struct {
 	currency          money.Currency
 }
 
-// receivables goes through the open statements, account by account. What is open of a statement has what is open of the
-// statements before it in it: so each counts with what it adds.
+// receivables iterates over the open statements, account by account. The open amount of a statement includes that of
+// earlier statements, so each counts with the difference.
 func receivables(tx *store.Tx, q ReceivablesQuery, page store.Page) (Receivables, error) {
 	var w sqltext.Where
 	today := fmt.Sprintf("(%s + t.clock_ahead) / 86400000000", w.Arg(store.Micros(sites.RealNow(tx))))

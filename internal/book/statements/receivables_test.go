@@ -13,7 +13,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestReceivablesAreAddedUpByAge: each statement counts with what it adds to its account, and a payment takes from the oldest.
+// TestReceivablesAreAddedUpByAge: each statement counts with the amount it adds to its account, and payments settle the
+// oldest first.
 func TestReceivablesAreAddedUpByAge(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -70,8 +70,8 @@ func (s *Statements) Lines(
 	})
 }
 
-// AllLines gives every premium line of a statement, in their order. It reads them piece by piece, so that neither
-// memory nor the transaction grows with the statement. Lines never change, so the pieces fit together.
+// AllLines returns every premium line of a statement, in order. It reads them in batches, so that neither memory nor
+// the transaction grows with the statement. Lines never change, so the batches are consistent.
 func (s *Statements) AllLines(
 	ctx context.Context, actor access.Actor, id int64,
 ) iter.Seq2[protection.StatementLine, error] {

@@ -37,7 +37,7 @@ func openOfStatement(site string) string {
 const latestOfAccount = `NOT EXISTS (SELECT 1 FROM statements n WHERE n.site_id = $1
 	AND n.channel_id = s.channel_id AND n.currency = s.currency AND n.until_at > s.until_at)`
 
-// The columns of statements and of payments against them, which never change. Their digests are made of them.
+// The columns of statements and of payments against them that never change. Their digests are computed from them.
 const (
 	StatementFacts = `site_id, number, channel_id, period, first_day, last_day, from_at, until_at, issued_at, due_day,
 		currency, opening, payments, closing, account, content`

@@ -93,7 +93,7 @@ func TestStatementsOfTheWorkedLines(t *testing.T) {
 			len(last) != 1 || last[0].RefersTo != 3 || last[0].Retained != 103 {
 			t.Errorf("lines %+v, %+v, %+v", first, second, last)
 		}
-		// The purchase stands on April's and, for its booking moved, on June's; the refund on May's.
+		// The purchase is on April's statement and, because its booking moved, on June's; the refund on May's.
 		got, refunded := w.ReadTransaction(p.ID), w.ReadTransaction(refund.ID)
 		if got.StatementBatches != "1,3" || !got.StatementDate.Equal(list[2].IssuedAt) || refunded.StatementBatches != "2" {
 			t.Errorf("on statements %q (%s), %q", got.StatementBatches, got.StatementDate, refunded.StatementBatches)
@@ -108,7 +108,8 @@ func TestStatementsOfTheWorkedLines(t *testing.T) {
 	})
 }
 
-// TestPaymentsAgainstStatements: payments settle the oldest charges first, and what is open past its day is overdue.
+// TestPaymentsAgainstStatements: payments settle the oldest charges first, and open amounts past their due day are
+// overdue.
 func TestPaymentsAgainstStatements(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -258,7 +259,7 @@ func TestALineOfMidnightIsOnTheNextStatement(t *testing.T) {
 	})
 }
 
-// TestMonthlyMinimum: in weekly statements it stands on that of the week in which the month ends.
+// TestMonthlyMinimum: with weekly statements it is on that of the week in which the month ends.
 func TestMonthlyMinimum(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -289,7 +290,7 @@ func TestMonthlyMinimum(t *testing.T) {
 	})
 }
 
-// dying is a context that ends after it was looked at a number of times: a process that dies between two steps.
+// dying is a context that ends after a number of checks: a process that dies between two steps.
 type dying struct {
 	context.Context
 	left atomic.Int64
@@ -303,8 +304,8 @@ func (d *dying) Done() <-chan struct{} {
 	return d.Context.Done()
 }
 
-// TestNumbersHaveNoGaps: whatever process dies wherever, and however many issue at once, every line is on one
-// statement, and the numbers of the site follow each other.
+// TestNumbersHaveNoGaps: wherever a process dies, and however many issue concurrently, every line is on one statement,
+// and the numbers of the site are consecutive.
 func TestNumbersHaveNoGaps(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		for range 6 {
@@ -316,7 +317,7 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 			inner, end := context.WithCancel(t.Context())
 			d := &dying{Context: inner, end: end}
 			d.left.Store(steps)
-			// Whether it got through does not matter: what it leaves behind does.
+			// Whether it succeeded does not matter: the state it leaves behind does.
 			if _, err := w.App.Statements.IssueDue(d); err != nil && inner.Err() == nil {
 				t.Fatalf("after %d steps: %v", steps, err)
 			}
@@ -330,7 +331,7 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 				if _, err := process.Statements.IssueDue(t.Context()); err != nil {
 					t.Error(err)
 				}
-				// Whichever process issued them, they exist when the call returns.
+				// They exist when the call returns, whichever process issued them.
 				list, _, err := w.App.Statements.List(t.Context(), w.Actor, statements.StatementFilter{}, apptest.Everything)
 				if err != nil || len(list.Items) != 6*6 {
 					t.Errorf("a process returned with %d of 36 statements, %v", len(list.Items), err)
@@ -356,7 +357,7 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 	})
 }
 
-// TestAnotherKindOfPeriod: a channel whose period is changed goes on where it was.
+// TestAnotherKindOfPeriod: a channel whose period length changes continues where it was.
 func TestAnotherKindOfPeriod(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -380,8 +381,8 @@ func TestAnotherKindOfPeriod(t *testing.T) {
 	})
 }
 
-// TestStatementsFollowTheSandboxClock: statements come when the site's own clock says so, and not before what was
-// being written when it was moved can be seen.
+// TestStatementsFollowTheSandboxClock: statements are issued by the site's own clock, and only after all writes in
+// progress when it was moved are visible.
 func TestStatementsFollowTheSandboxClock(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -406,7 +407,7 @@ func TestStatementsFollowTheSandboxClock(t *testing.T) {
 	})
 }
 
-// waiting checks how many periods have ended whose statements cannot be issued yet, and from when on they can.
+// waiting checks the number of ended periods whose statements cannot be issued yet, and from when they can.
 func waiting(t *testing.T, w *apptest.World, count int, from time.Time) {
 	t.Helper()
 	got, err := w.App.Statements.Waiting(t.Context(), w.Actor)

@@ -11,8 +11,8 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Facts are the information that an underwriter needs about a merchant. Amounts are minor units of Currency. The names in JSON are those of
-// the fields in problems, too.
+// Facts are the information that an underwriter needs about a merchant. Amounts are minor units of Currency. Problems
+// use the JSON names of the fields.
 type Facts struct {
 	Company        string         `json:"company"`
 	RegistrationNo string         `json:"registration_number"`

@@ -25,7 +25,7 @@ import (
 // channel: its mode is changed by a proposal, as always (onboarding.Channels.Change).
 type Requests struct{ *sites.DB }
 
-// State says how far a request is.
+// State is the state of a request.
 type State string
 
 // The states of a request.
@@ -37,10 +37,10 @@ const (
 	Refused   State = "refused"
 )
 
-// Request asks for the protection of a channel.
+// Request is a request for the protection of a channel.
 type Request struct {
 	SiteID, ChannelID     int64
-	State                 State // "" where nobody has written anything yet
+	State                 State // "" if the request has not been started
 	Facts                 Facts
 	Note                  string // the last word of the operator
 	AskedBy, AnsweredBy   string
@@ -77,7 +77,7 @@ func on(actor access.Actor, siteID int64) (access.Actor, error) {
 	return actor, nil
 }
 
-// read reads the request of a channel, which has to be there.
+// read reads the request of a channel, which must exist.
 func read(tx *store.Tx, siteID, channelID int64) (Request, error) {
 	channel, err := merchants.Channel(tx, siteID, channelID)
 	if err != nil {
@@ -92,13 +92,13 @@ func read(tx *store.Tx, siteID, channelID int64) (Request, error) {
 	return found, err
 }
 
-// Waiting reads one page of the requests that wait for the operator on all sites, those that have waited longest first. It is
-// for operators, and not for API tokens, which are for one site.
+// Waiting reads one page of the requests waiting for the operator on all sites, the longest waiting first. It is for
+// operators, not for API tokens, which are limited to one site.
 func (r *Requests) Waiting(ctx context.Context, actor access.Actor, page store.Page) (list store.List[Request], err error) {
 	return r.In(ctx, actor, []State{Asked}, page)
 }
 
-// In reads one page of the requests in some states, on all sites; see Waiting. What is still written is in no list.
+// In reads one page of the requests in some states, on all sites; see Waiting. Drafts are not listed.
 func (r *Requests) In(ctx context.Context, actor access.Actor, states []State, page store.Page) (list store.List[Request], err error) {
 	if err := actor.Require(access.SetChannelMode); err != nil {
 		return list, err
@@ -109,7 +109,7 @@ func (r *Requests) In(ctx context.Context, actor access.Actor, states []State, p
 	return sites.ReadPage(ctx, r.DB, actor, page, func(tx *store.Tx) (store.List[Request], error) { return inStates(tx, states, page) })
 }
 
-// Unwritten is the version of a request that nobody has written yet.
+// Unwritten is the version of a request that has not been started yet.
 const Unwritten = -1
 
 // Save stores the merchant's facts. With ask, the request goes to the operator, and all required facts must be present. Errors:
@@ -163,7 +163,7 @@ func (r *Requests) change(
 	return changed, unknownChannel(err, channelID)
 }
 
-// CanAsk says whether a channel that is not protected can become so.
+// CanAsk reports whether protection can be requested for a channel.
 func CanAsk(c merchant.Channel) bool {
 	return !c.WasTest && (c.Mode == merchant.ModeDraft || c.Mode == merchant.ModeAffiliate || c.Mode == merchant.ModeClosed)
 }
@@ -197,8 +197,8 @@ const (
 	answerAction = "protection.answer"
 )
 
-// Stored reads the request of a channel, for higher layers. The error is store.ErrNotFound if the channel does not exist; if nobody has
-// written a request yet, its state is "".
+// Stored reads the request of a channel, for higher layers. The error is store.ErrNotFound if the channel does not
+// exist; if no request has been started, its state is "".
 func Stored(tx *store.Tx, siteID, channelID int64) (Request, error) {
 	return read(tx, siteID, channelID)
 }
@@ -210,12 +210,12 @@ func save(tx *store.Tx, actor access.Actor, before, after Request, action string
 	if err := put(tx, after); err != nil {
 		return before, err
 	}
-	told := event.Details{Status: string(after.State), Before: string(before.State)}
+	details := event.Details{Status: string(after.State), Before: string(before.State)}
 	switch action {
 	case askAction:
-		events.Record(tx, after.SiteID, event.ChannelProtectionAsked, after.ChannelID, told)
+		events.Record(tx, after.SiteID, event.ChannelProtectionAsked, after.ChannelID, details)
 	case answerAction:
-		events.Record(tx, after.SiteID, event.ChannelProtectionAnswered, after.ChannelID, told)
+		events.Record(tx, after.SiteID, event.ChannelProtectionAnswered, after.ChannelID, details)
 	}
 	var was any
 	if before.State != "" {

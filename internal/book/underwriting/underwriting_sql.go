@@ -37,7 +37,7 @@ func requestOf(tx *store.Tx, siteID, channelID int64) (Request, error) {
 	return r, err
 }
 
-// inStates reads one page of the requests of all sites in some states, those that have waited longest first.
+// inStates reads one page of the requests of all sites in some states, the longest waiting first.
 func inStates(tx *store.Tx, states []State, page store.Page) (store.List[Request], error) {
 	list := store.List[Request]{Total: -1}
 	if len(states) == 0 {
@@ -81,7 +81,7 @@ func put(tx *store.Tx, r Request) error {
 	return err
 }
 
-// remove removes a request with all that belongs to it.
+// remove deletes a request with everything that belongs to it.
 func remove(tx *store.Tx, siteID, channelID int64) error {
 	for _, statement := range []string{
 		`DELETE FROM protection_pieces WHERE site_id = $1 AND document_id IN (SELECT id FROM protection_documents

@@ -26,7 +26,7 @@ func whole() underwriting.Facts {
 	}
 }
 
-// TestARequestFromTheFirstWordToTheAnswer goes through all states, and tries what is not possible in each.
+// TestARequestFromTheFirstWordToTheAnswer goes through all states, and tries impossible actions in each.
 func TestARequestFromTheFirstWordToTheAnswer(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -135,8 +135,8 @@ func TestWhoMayAsk(t *testing.T) {
 	})
 }
 
-// TestAnAnswerToWhatIsProtectedAlready can only be the yes that ends the waiting. And no word about a request makes the channel
-// another version: forms of its settings stay good.
+// TestAnAnswerToWhatIsProtectedAlready can only be an acceptance. And requests do not change the channel's version:
+// open forms of its settings stay valid.
 func TestAnAnswerToWhatIsProtectedAlready(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -169,7 +169,7 @@ func TestAnAnswerToWhatIsProtectedAlready(t *testing.T) {
 	})
 }
 
-// TestWhatIsWrongWithFacts: each mistake is told at its field.
+// TestWhatIsWrongWithFacts: each problem is reported for its field.
 func TestWhatIsWrongWithFacts(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -201,7 +201,7 @@ func TestWhatIsWrongWithFacts(t *testing.T) {
 	})
 }
 
-// TestDocuments are taken by their content, in pieces, and come back byte by byte.
+// TestDocuments: the type follows from the content; they are stored in chunks, and returned byte by byte.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -27,11 +27,11 @@ const (
 // Permission is something that only some roles may do. Its text completes "you may not …" in the error message.
 type Permission string
 
-// The permissions. Read covers exposure, explanations and events, too: every role may read them.
+// The permissions. Read also covers exposure, explanations and events: every role can read them.
 const (
 	Read           Permission = "read"
 	ReadStatements Permission = "read statements"
-	// RecordStatementPayments is to record payments against statements (R11).
+	// RecordStatementPayments is recording payments against statements (R11).
 	RecordStatementPayments Permission = "record statement payments"
 	ReadPayouts             Permission = "read payouts"
 	SignOffPayout           Permission = "sign off payouts"
@@ -56,7 +56,8 @@ const (
 	WriteCollateral         Permission = "write collateral"
 	ManageSites             Permission = "manage sites"
 	ManageUsers             Permission = "manage users"
-	// ManageMembers is to invite people to the site, and to change and take their access to it: a part of ManageUsers.
+	// ManageMembers is inviting people to the site, and changing and removing their access to it: a part of
+	// ManageUsers.
 	ManageMembers Permission = "manage the people on this site"
 	SendMails     Permission = "resend e-mails"
 	ImportBooks   Permission = "import bookings and payments"
@@ -100,10 +101,10 @@ func ParseRole(s string) (Role, error) {
 	return "", errs.WrongField("role", "Must be one of: %s, %s, %s, %s.", ReadOnly, Finance, MemberAdmin, Operator)
 }
 
-// Actor is the caller, and the site that the call is about. It is an argument of each use case, so that none can
-// forget whose data it works on.
+// Actor is the caller and the site of the call. It is an argument of each use case, so that none can forget whose data
+// it works on.
 type Actor struct {
-	SiteID                int64 // the site of the call: operators name it in the path, all others have their own
+	SiteID                int64 // the site of the call: operators name it in the path, everyone else has one
 	UserID                int64 // 0 for the program itself
 	Username, DisplayName string
 	Role                  Role

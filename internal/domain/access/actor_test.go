@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// The wire's sentence about roles, written out: one letter per role that may, in the order of the roles.
+// The permissions of the roles in the specification: one letter per role, in the order of the roles.
 var whoMay = map[access.Permission]string{
 	access.Read:                    "rfmo",
 	access.ReadStatements:          ".fmo",

@@ -59,7 +59,7 @@ func (b Booking) TrustID() string {
 	return strconv.FormatInt(b.SiteID, 10) + "-" + strconv.FormatInt(b.ID, 10)
 }
 
-// Title is made of trust_id, surname and e-mail (section 2.4).
+// Title is composed of trust_id, surname and e-mail (section 2.4).
 func (b Booking) Title() string { return check.Title(b.TrustID(), b.Surname, b.Email) }
 
 // ModifiedOn is when the booking was last changed, as seen on a day. It counts as a change that the booking is completed.
@@ -251,7 +251,8 @@ func (b Booking) CheckChannel(c merchant.Channel, p *errs.Problems) {
 	}
 }
 
-// Same reports whether two states of a booking are equal in all that a caller can set. The order of suppliers does not count.
+// Same reports whether two states of a booking are equal in everything that a caller can set, ignoring the order of
+// suppliers.
 func Same(a, b Booking) bool {
 	a.Suppliers, b.Suppliers = slices.Sorted(slices.Values(a.Suppliers)), slices.Sorted(slices.Values(b.Suppliers))
 	return reflect.DeepEqual(a, b)

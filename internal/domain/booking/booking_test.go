@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// complete is a booking with every field that is required.
+// complete is a booking with every required field.
 func complete() booking.BookingFields {
 	return booking.BookingFields{
 		ChannelID: new(int64(2)), Content: new("Flights"), Firstname: new("Ann"), Surname: new("Doe"),
@@ -23,7 +23,7 @@ func complete() booking.BookingFields {
 	}
 }
 
-// wrongFields gives the names of what a Problems holds, sorted; absent ones in brackets.
+// wrongFields returns the names in a Problems, sorted; absent ones in brackets.
 func wrongFields(t *testing.T, p *errs.Problems) []string {
 	t.Helper()
 	err := p.Err()

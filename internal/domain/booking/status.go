@@ -43,7 +43,7 @@ func (b Booking) StoredStatus() BookingStatus {
 		return BookingPartialPayment
 	case b.Sums.OpenAuthorised > 0:
 		return BookingAuthorized
-	default: // a booking whose payments were all refunded or charged back is unpaid, too
+	default: // a booking whose payments were all refunded or charged back is also unpaid
 		return BookingUnpaid
 	}
 }

@@ -67,7 +67,7 @@ func anyBooking(t *rapid.T) booking.Booking {
 	}
 }
 
-// Each state, as the rules put it: exactly one of them holds, and it is the one that is answered.
+// Each state, as in the rules: exactly one of them holds, and it is the one returned.
 func TestStatusIsExactlyOneOfTheRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := anyBooking(t)

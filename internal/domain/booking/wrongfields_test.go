@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// wrongFields gives what is wrong with an input: names of wrong fields, and of missing ones with a question mark.
+// wrongFields returns the names of invalid fields, and of missing ones with a question mark.
 func wrongFields(t *testing.T, p *errs.Problems) []string {
 	t.Helper()
 	err := p.Err()

@@ -66,8 +66,8 @@ var issuerRanges = []issuerRange{
 	{"65", "65", Discover, sixteenToNineteen},
 	{"62", "62", UnionPay, sixteenToNineteen},
 	{"81", "81", UnionPay, sixteenToNineteen},
-	// Debit cards of other schemes: reports do not name them, but their numbers are card numbers, too. None has 13 digits
-	// today, as many telephone numbers have.
+	// Debit cards of other schemes: reports do not name them, but their numbers are card numbers too. Unlike many
+	// telephone numbers, none has 13 digits today.
 	{"50", "50", Unknown, []int{14, 15, 16, 17, 18, 19}},
 	{"56", "58", Unknown, []int{14, 15, 16, 17, 18, 19}},
 	{"60", "69", Unknown, []int{14, 15, 16, 17, 18, 19}},
@@ -183,11 +183,12 @@ func separates(r rune) bool {
 	return unicode.IsSpace(r) || r >= 0x80 && unicode.In(r, unicode.Zs, unicode.Pd, unicode.Pc)
 }
 
-// HoldsCardNumber reports whether a text contains a card number. It looks at each run of groups of digits with separators
-// between them. A stretch of whole groups is a card number if it has 13 to 19 digits, a length that its issuer uses, and
-// the right check digit. So a number is also found if an expiry or a date is next to it. Telephone numbers with their
-// country code (+ or 00), decimals such as coordinates, and e-ticket numbers (three digits, then ten) are not card
-// numbers. A URL is checked as it is written, and decoded. The time that it takes grows with the length of the text, and no faster.
+// HoldsCardNumber reports whether a text contains a card number. It looks at each run of groups of digits with
+// separators between them. A stretch of whole groups is a card number if it has 13 to 19 digits, a length that its
+// issuer uses, and the right check digit. So a number is also found if an expiry or a date is next to it. Telephone
+// numbers with their country code (+ or 00), decimals such as coordinates, and e-ticket numbers (three digits, then
+// ten) are not card numbers. A URL is checked as it is written, and decoded. It runs in time proportional to the length
+// of the text.
 func HoldsCardNumber(text string) bool {
 	if strings.Contains(text, "://") && strings.ContainsAny(text, "%+") {
 		if reads, err := url.QueryUnescape(text); err == nil && reads != text && holdsCardNumber(reads) {

@@ -28,7 +28,7 @@ func TestHoldsCardNumber(t *testing.T) {
 		"４１１１１１１１１１１１１１１１":                   true, // digits of other scripts
 		"٤١١١١١١١١١١١١١١١":                   true,
 		"𝟜𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙":                               true,
-		"4111\u200b1111\u20601111\u200d1111":             true, // with what nobody sees between them
+		"4111\u200b1111\u20601111\u200d1111":             true, // with invisible characters between them
 		"https://a.example/?r=4111+1111+1111+1111":       true,
 		"https://a.example/4111%201111%201111%201111":    true,
 		"https://a.example/?r=4111%31%31%31111111111":    true,
@@ -38,7 +38,7 @@ func TestHoldsCardNumber(t *testing.T) {
 		"4111111111111112":                               false, // check digit
 		"411111111111111":                                false, // too short for its issuer
 		"41111111111111113":                              false, // 17 digits: no Visa, whatever the check digit
-		"1111111111111117":                               false, // nobody's prefix
+		"1111111111111117":                               false, // a prefix of no issuer
 		"0041 11111111 11111111 55":                      false, // none of its stretches has an issuer
 		"2026-03-02 4111111111111111":                    true,  // after a date
 		"4000056655665556 12/27 123":                     true,  // before its expiry and its code
@@ -65,7 +65,7 @@ func TestHoldsCardNumber(t *testing.T) {
 		"tel:+4917604069006":                             false,
 		"00 49 176 04069006":                             false,
 		"0049 176 04069006":                              false,
-		"+49 176 04069006 4111111111111111":              true, // behind a telephone number
+		"+49 176 04069006 4111111111111111":              true, // after a telephone number
 		"+4111 1111 1111 1111":                           true, // no telephone number is so long
 		"00 4111 1111 1111 1111":                         true,
 		"6304000000000":                                  false, // no debit card has 13 digits
@@ -94,7 +94,7 @@ func TestHoldsCardNumber(t *testing.T) {
 	}
 }
 
-// A long run of groups is forgotten from its beginning, and a number in it is found wherever it begins.
+// In a long run of groups a number is found wherever it starts.
 func TestACardNumberBehindALongRunIsFound(t *testing.T) {
 	for groups := 980; groups < 1020; groups++ {
 		long := strings.Repeat("1 ", groups)
@@ -130,7 +130,7 @@ func TestSchemeOf(t *testing.T) {
 		want          card.Scheme
 	}{
 		{"visa", "", card.Visa},
-		{" MasterCard ", "411111", card.Mastercard}, // what the caller says goes before the number
+		{" MasterCard ", "411111", card.Mastercard}, // the caller's scheme takes precedence over the number
 		{"Amex", "", card.Amex},
 		{"unionpay", "", card.UnionPay},
 		{"VI", "", card.Visa}, // words of processors
@@ -182,7 +182,7 @@ func TestSchemeOf(t *testing.T) {
 	}
 }
 
-// Whatever the text, what is found does not depend on how its digits are grouped or on the letters around it.
+// The result does not depend on how digits are grouped or on the letters around them.
 func FuzzHoldsCardNumber(f *testing.F) {
 	for _, seed := range []string{
 		"", "4111111111111111", "card 4111 1111-1111 1111!", "378282246310005", "6f2d6b1e-3a52-4111-8111-111111111114",
@@ -204,7 +204,7 @@ func FuzzHoldsCardNumber(f *testing.F) {
 		if card.IsCardNumber(text) && !found {
 			t.Fatalf("%q is a card number and holds none", text)
 		}
-		// A UUID at an end of a text is none when a letter is put to it.
+		// A UUID at the end of a text is not one if a letter is adjacent.
 		if got := card.HoldsCardNumber("x" + text + "x"); got != found && strings.Count(text, "-") < 4 {
 			t.Fatalf("%q: %v, between letters: %v", text, found, got)
 		}

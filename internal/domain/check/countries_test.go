@@ -12,7 +12,7 @@ func TestKnownCountry(t *testing.T) {
 			t.Errorf("%s is not known", code)
 		}
 	}
-	// Reserved, user-assigned, withdrawn, and what is no code at all.
+	// Reserved, user-assigned, withdrawn and invalid codes.
 	for _, code := range []string{"UK", "EU", "XK", "AN", "CS", "SU", "ZZ", "gb", "GBR", "", "G", " GB"} {
 		if check.KnownCountry(code) {
 			t.Errorf("%q is known", code)

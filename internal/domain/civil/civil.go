@@ -92,7 +92,7 @@ func (d *Day) UnmarshalText(text []byte) error {
 // its day is outside FirstDay to LastDay.
 func ParseInstant(s string) (time.Time, error) {
 	t, err := time.ParseInLocation(InstantLayout, s, time.UTC)
-	if err != nil || t.Format(InstantLayout) != s { // time takes fractions and one-digit hours, too
+	if err != nil || t.Format(InstantLayout) != s { // package time also accepts fractions and one-digit hours
 		return time.Time{}, fmt.Errorf("%q is not a time in the format YYYY-MM-DD HH:MM:SS", s)
 	}
 	if d := DayOf(t); d < FirstDay || d > LastDay {
@@ -111,6 +111,6 @@ func FormatInstant(t time.Time) string {
 	return t.UTC().Format(InstantLayout)
 }
 
-// lengthRFC3339 is that of a time in GMT with a year of four digits. The standard library writes this one layout several times
-// faster than others, and it begins like ours.
+// lengthRFC3339 is the length of a time in GMT with a four-digit year. The standard library formats this layout several
+// times faster than others, and it begins like ours.
 const lengthRFC3339 = len("2006-01-02T15:04:05Z")

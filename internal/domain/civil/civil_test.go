@@ -29,7 +29,8 @@ func TestEndIsTheLastInstantOfTheDay(t *testing.T) {
 	}
 }
 
-// TestDaysAndInstantsAreWrittenAsTheirLayoutsSay: in every year, those before 0 and after 9999 too, and in every zone.
+// TestDaysAndInstantsAreWrittenAsTheirLayoutsSay: in every year, including those before 0 and after 9999, and in every
+// zone.
 func TestDaysAndInstantsAreWrittenAsTheirLayoutsSay(t *testing.T) {
 	auckland := time.FixedZone("NZDT", 13*60*60)
 	for _, year := range []int{-12000, -1, 0, 7, 999, 1969, 1970, 2024, 9999, 10000, 123456} {
@@ -64,7 +65,7 @@ func FuzzParseInstant(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		at, err := civil.ParseInstant(s)
-		// A fraction of a second is read and cut: the wire writes whole seconds.
+		// Fractions of a second are read and dropped: the API writes whole seconds.
 		if err == nil && len(s) == len(civil.InstantLayout) && civil.FormatInstant(at) != s {
 			t.Errorf("ParseInstant(%q) is written back as %q", s, civil.FormatInstant(at))
 		}

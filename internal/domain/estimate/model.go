@@ -1,5 +1,5 @@
 // Package estimate computes what an acquirer has to assume when it sees turnover but no bookings, to compare with the
-// known exposure, and what became of each month's payments. It consists of pure functions over plain values. Start at
+// known exposure, and the outcomes of each month's payments. It consists of pure functions over plain values. Start at
 // Model.
 package estimate
 
@@ -24,8 +24,8 @@ import (
 //go:embed bands.json
 var shippedBands []byte
 
-// Band is a part of the card turnover, in parts per million, and the number of days from its payment to the travel.
-// An acquirer that does not see bookings has to assume such numbers.
+// Band is a share of the card turnover, in parts per million, and the number of days from payment to travel. An
+// acquirer that does not see bookings has to assume such figures.
 type Band struct {
 	Days     int   `json:"days"`
 	SharePPM int64 `json:"share_ppm"`
@@ -61,8 +61,8 @@ func readBands(data []byte) (Bands, error) {
 	return bands, bands.Check()
 }
 
-// ParseBands reads bands from a text such as "30:400000,90:600000": days and parts per million. The error says what
-// is wrong with the text.
+// ParseBands reads bands from a text such as "30:400000,90:600000": days and parts per million. The error describes the
+// problem.
 func ParseBands(text string) (Bands, error) {
 	var bands Bands
 	for part := range strings.SplitSeq(text, ",") {
@@ -215,8 +215,8 @@ func Model(actual exposure.Report, turnover []Turnover, bands Bands, rates *fx.T
 	return report, nil
 }
 
-// value rounds the estimate in the currency of the row. It converts the exact estimate to the report currency, and
-// rounds that once, too.
+// value rounds the estimate in the currency of the row. It converts the exact estimate to the report currency, where it
+// is also rounded once.
 func (r *ModelRow) value(estimate *big.Rat, rates *fx.Table, q exposure.ReportQuery) (err error) {
 	if r.Estimate, err = money.Round(estimate.Num(), estimate.Denom()); err != nil {
 		return err

@@ -35,7 +35,7 @@ func TestWorkedModel(t *testing.T) {
 	}
 }
 
-// TestModelAgainstActual: one channel in euros reported in pounds, one without a rate that stands apart.
+// TestModelAgainstActual: one channel in euros reported in pounds, and one without a rate, which is listed separately.
 func TestModelAgainstActual(t *testing.T) {
 	asOf := day(t, "2024-06-10")
 	rate, err := money.ParseRate("0.85")

@@ -10,8 +10,8 @@ import (
 	"holdfast/internal/domain/protection"
 )
 
-// Vintage is what has become of a merchant's card payments of one month: how much came back, and how much of their premium is
-// earned (R10). Test payments are in no vintage.
+// Vintage is the outcome of a merchant's card payments of one month: how much was returned, and how much of their
+// premium is earned (R10). Test payments are left out.
 type Vintage struct {
 	Month              string // of the payments, YYYY-MM
 	Currency           money.Currency
@@ -51,7 +51,7 @@ func NewVintages(day civil.Day) *Vintages {
 	return &Vintages{day, map[vintageKey]Vintage{}}
 }
 
-// VintagePart is a card payment with what has become of it at the moment of a report.
+// VintagePart is a card payment with its outcome at the time of a report.
 type VintagePart struct {
 	Paid, LastDay      civil.Day // P and L (R5)
 	Currency, Policy   money.Currency
@@ -76,8 +76,8 @@ func (vs *Vintages) Add(p VintagePart) (err error) {
 	return nil
 }
 
-// earned is the part of a premium whose risk is over at the end of a day: the risk of each day from the payment to the last day
-// of dispute is the same. When nothing of the payment remains, all of it is earned.
+// earned is the part of a premium whose risk is over at the end of a day: each day from the payment to the last day of
+// dispute has the same risk. When nothing of the payment remains, all of it is earned.
 func earned(booked int64, paid, last, day civil.Day, remaining int64) (int64, error) {
 	if remaining == 0 || day >= last {
 		return booked, nil

@@ -94,8 +94,8 @@ const (
 	InsolvencyClosed            Type = "insolvency.closed"
 	InsolvencyReinstated        Type = "insolvency.reinstated"
 	InsolvencyProcessingAllowed Type = "insolvency.processing_allowed"
-	WebhookTest                 Type = "webhook.test"     // somebody asked for it; only its own webhook gets it
-	WebhookDisabled             Type = "webhook.disabled" // after three days of failures, or because its receiver wants no more
+	WebhookTest                 Type = "webhook.test"     // sent on request, only to that webhook
+	WebhookDisabled             Type = "webhook.disabled" // after three days of failures, or because its receiver responded with 410
 )
 
 // Types are all types, in the order of the description.

@@ -44,7 +44,7 @@ type Delta struct {
 	Count  int64 // allocations; bookings for instalments
 	Amount int64 // minor units of Currency
 	Locked int64 // minor units of ValuedIn: each allocation at its own rate, rounded by itself
-	Known  int64 // when it was recorded, in microseconds since 1970; 0 where nobody asks
+	Known  int64 // when it was recorded, in microseconds since 1970; 0 if not needed
 }
 
 // Tally is the sum of buckets on a day, or the change on a day. End and Start are the parts of Amount that are not
@@ -128,7 +128,7 @@ type TotalChange struct {
 	Before int64 // the total before the change
 }
 
-// BookingRisk is all that the buckets of one booking are computed from.
+// BookingRisk is everything from which the buckets of one booking are computed.
 type BookingRisk struct {
 	Total       int64         // the present one
 	Totals      []TotalChange // in order of recording
@@ -200,7 +200,7 @@ func (b BookingRisk) days() []civil.Day {
 func (b BookingRisk) Deltas() ([]Delta, error) {
 	b = b.counted()
 	var list []Delta
-	stands := make([]Delta, len(b.Allocations)) // as of the day before
+	latest := make([]Delta, len(b.Allocations)) // as of the day before
 	for _, day := range b.days() {
 		for i, a := range b.Allocations {
 			now, ok, err := bucketOn(a, day)
@@ -210,13 +210,13 @@ func (b BookingRisk) Deltas() ([]Delta, error) {
 			if !ok {
 				now = Delta{Day: day}
 			}
-			before := stands[i]
+			before := latest[i]
 			before.Day = day
 			if now == before {
 				continue
 			}
 			list = append(list, before.Negative(), now)
-			stands[i] = now
+			latest[i] = now
 		}
 	}
 	if len(b.Allocations) > 0 {
@@ -270,7 +270,7 @@ func Merge(list []Delta) []Delta {
 	return slices.DeleteFunc(sums, func(d Delta) bool { return d.Count == 0 && d.Amount == 0 && d.Locked == 0 })
 }
 
-// fewSums are looked through one by one: a payment has no more of them, and that takes less than a map.
+// Up to fewSums are searched linearly: a payment has no more, and that is faster than a map.
 const fewSums = 16
 
 // key is what deltas have in common that are added up.

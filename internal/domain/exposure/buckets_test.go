@@ -8,7 +8,8 @@ import (
 	"holdfast/internal/domain/exposure"
 )
 
-// TestMerge: what has the same bucket, day and time of recording is one sum, however many others there are, in the order in which they came first.
+// TestMerge: deltas with the same bucket, day and recording time are one sum, however many others there are, in the
+// order of their first one.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	delta := func(day civil.Day, known, amount int64) exposure.Delta {

@@ -72,8 +72,8 @@ type HeldAmount struct {
 }
 
 // NewNetting converts collateral to a currency, at the last fixings up to a day. Each subtotal of a channel and
-// currency is rounded once. It uses spot rates for a locked valuation, too, because collateral has no locked rate.
-// The error is money.ErrRange.
+// currency is rounded once. It uses spot rates even for a locked valuation, because collateral has no locked rate. The
+// error is money.ErrRange.
 func NewNetting(held []Collateral, rates *fx.Table, currency money.Currency, day civil.Day, known time.Time) (*Netting, error) {
 	type key struct {
 		channel  int64

@@ -8,8 +8,8 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// View says by which dimensions a cube adds up the buckets. Currency, category and the currency of the locked value
-// always separate its cells, too. Second is "" for a cube with one dimension.
+// View is the dimensions by which a cube adds up the buckets. Currency, category and the currency of the locked value
+// always separate its cells as well. Second is "" for a cube with one dimension.
 type View struct {
 	First  Dimension
 	Second Dimension
@@ -122,7 +122,7 @@ func (v View) KeyOf(c Cell, q ReportQuery) Key {
 	return k
 }
 
-// channelOf is the channel of a cell. ok is false when the view does not tell channels apart.
+// channelOf is the channel of a cell. ok is false if the view does not distinguish channels.
 func (v View) channelOf(c Cell) (id int64, ok bool) {
 	if v.First != ByChannel {
 		return 0, false
@@ -153,8 +153,8 @@ const blockDays = 5
 // BlockOf is the number of the block that a day is in.
 func BlockOf(day civil.Day) int64 { return int64(day >> blockDays) }
 
-// Block is what changes in a cell on 32 days. Its sum is stored, too, so that a report reads the days of only one
-// block, and the sums of the earlier ones.
+// Block is the changes of a cell on 32 days. Its sum is stored as well, so that a report reads the days of only one
+// block, and the sums of earlier ones.
 type Block struct {
 	Sum  Tally
 	Days []DayTally // in order, without days that change nothing

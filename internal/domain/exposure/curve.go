@@ -37,7 +37,7 @@ func (c *curve) any() bool {
 	return slices.ContainsFunc(c.changes, func(l protection.Level) bool { return l != protection.Level{} })
 }
 
-// each yields the changes in order of the days, also those that are zero.
+// each yields the changes in order of the days, including zero ones.
 func (c *curve) each(yield func(civil.Day, protection.Level) bool) {
 	for i, l := range c.changes {
 		if !yield(c.first+civil.Day(i), l) {

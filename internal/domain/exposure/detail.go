@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/domain/protection"
 )
 
-// Detail is one item behind the figures of a report: an allocation, or what is still to be paid for a booking.
+// Detail is one item behind the figures of a report: an allocation, or the amount still unpaid on a booking.
 type Detail struct {
 	Position
 	Category  Category
@@ -21,8 +21,8 @@ type Detail struct {
 	E2Report  int64
 }
 
-// Details finds the items behind an exposure, and so behind a run-off, an ageing and a what-if of the same day. In base
-// currency its items add up to the rows of the report, and in a locked valuation in the report currency, too.
+// Details finds the items behind an exposure, and so behind a run-off, an ageing and a what-if of the same day. Its
+// items add up to the rows of the report in base currency and, in a locked valuation, also in the report currency.
 type Details struct {
 	query       ReportQuery
 	on          civil.Day // of the figures: the day of the report, or a later day of its run-off

@@ -44,7 +44,7 @@ type BookingValue struct {
 	Currency money.Currency
 	Value    int64 // PV of the payments (R9)
 	Pending  int64 // number of allocations that are pending_rate, and not in Value
-	Premium  int64 // of the states as known, whatever the day is (R10)
+	Premium  int64 // of the states as known, whatever the day (R10)
 	Booked   int64
 	Retained int64
 }

@@ -115,7 +115,7 @@ type Exposure struct {
 	booking     instalments
 	unprotected map[int64]bool // channels whose bookings are not in E4
 	left        bool           // out of the total: it would have had such bookings
-	blurred     bool           // the rows have instalments of cells that do not tell channels apart
+	blurred     bool           // the rows have instalments of cells that do not distinguish channels
 }
 
 // rowKey names a subtotal. valuedIn is the currency that is converted to that of the report, as in a line.
@@ -125,7 +125,7 @@ type rowKey struct {
 	valuedIn money.Currency
 }
 
-// sums is a subtotal in base currency. In a locked valuation it has the sum of the converted lines, too.
+// sums is a subtotal in base currency. In a locked valuation it also has the sum of the converted lines.
 type sums struct {
 	Figures
 	Memo
@@ -151,8 +151,8 @@ type amount struct {
 	sums
 }
 
-// Add adds a position. The positions of a booking must come one after the other, in order of their ids, also those that are
-// out of the scope: the outstanding amount depends on all of them. The error is money.ErrRange.
+// Add adds a position. The positions of a booking must be consecutive, in order of their ids, including those out of
+// scope: the outstanding amount depends on all of them. The error is money.ErrRange.
 func (e *Exposure) Add(p Position) error {
 	if p.BookingID != e.booking.id {
 		e.closeBooking()

@@ -16,10 +16,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// known is the moment of all reports here: after everything that histories hold.
+// known is the known_at of all reports here: after everything in the histories.
 var known = civil.Date(2030, time.January, 1).Start()
 
-// The book that histories are drawn for lies between these days.
+// The book of the histories is between these days.
 const firstPaid, lastPaid = 19900, 20100
 
 func drawHistory(t *rapid.T, id int64, currencies []money.Currency) protection.History {
@@ -79,7 +79,7 @@ func quote(t rapid.TB, c money.Currency) fx.Quote {
 	return q
 }
 
-// fixings are rates that move a little, from long before the book; the dollar's first one comes in its midst.
+// fixings are rates that move a little, from long before the book; the dollar's first one is in the middle of it.
 func fixings(t rapid.TB) *fx.Table {
 	var list []fx.Fixing
 	add := func(c money.Currency, day civil.Day, text string) {
@@ -94,7 +94,7 @@ func fixings(t rapid.TB) *fx.Table {
 	return fx.NewTable(list)
 }
 
-// positionOf is the position that the store reads of a history on a day.
+// positionOf is the position of a history on a day, as read from the store.
 func positionOf(h protection.History, day civil.Day) exposure.Position {
 	return exposure.Position{
 		AllocationID: h.ID, ChannelID: h.ChannelID, Currency: h.Currency, Scheme: h.Scheme, Paid: h.Paid(),
@@ -103,7 +103,7 @@ func positionOf(h protection.History, day civil.Day) exposure.Position {
 	}
 }
 
-// exposureOn is the exposure report of a day over the positions that the book has on another, or on the same.
+// exposureOn is the exposure report of a day, with the positions of the book on the same or another day.
 func exposureOn(t rapid.TB, q exposure.ReportQuery, book []protection.History, positions civil.Day, rates *fx.Table) exposure.Report {
 	e := exposure.NewExposure(q, rates)
 	for _, h := range book {
@@ -130,7 +130,7 @@ func drawQuery(t *rapid.T) exposure.ReportQuery {
 	}
 }
 
-// TestHistoriesWalk: the changes of a history stand in order, join, and lead to the level that the day itself has.
+// TestHistoriesWalk: the changes of a history are in order, are contiguous, and lead to the level of the day.
 func TestHistoriesWalk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, q := drawHistory(t, 1, []money.Currency{"GBP"}), drawQuery(t)
@@ -159,7 +159,7 @@ func TestHistoriesWalk(t *testing.T) {
 	})
 }
 
-// checkDirection: what comes in comes in, what goes out goes out, and delivery only moves.
+// checkDirection checks signs: inflows are positive, outflows negative, and delivery only moves amounts.
 func checkDirection(t *rapid.T, c protection.Change) {
 	d := c.After.Minus(c.Before)
 	ok := true

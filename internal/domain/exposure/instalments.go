@@ -16,7 +16,7 @@ import (
 // and whether something remains of a payment. A booking keeps a list of them, in order of their days, so that the next
 // payment needs to read no earlier one.
 type Outstanding struct {
-	Day     civil.Day // that of the first one is civil.NoDay: it counts for all days before the second one
+	Day     civil.Day // civil.NoDay for the first one, which counts for all days before the second one
 	Total   int64     // of the booking
 	Paid    int64     // purchases and captures before refunds
 	Remains bool      // N > 0 of some payment
@@ -169,8 +169,9 @@ func (b instalments) due(day civil.Day) int64 {
 // it before anything is added.
 func (e *Exposure) LeaveOut(unprotected map[int64]bool) { e.unprotected = unprotected }
 
-// TakeBack returns the channels whose future instalments must be taken out of the rows with TakeBackBucket, in order. They
-// are named by LeaveOut, and were added by cells that do not tell channels apart. There are none after Add and AddBucket.
+// TakeBack returns the channels whose future instalments must be taken out of the rows with TakeBackBucket, in order.
+// They are named by LeaveOut, and were added by cells that do not distinguish channels. There are none after Add and
+// AddBucket.
 func (e *Exposure) TakeBack() []int64 {
 	if !e.left || !e.blurred {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"holdfast/internal/domain/terms"
 )
 
-// TestInstalmentsOfAScope: E4 is what all payments of a booking leave, and it belongs to the first one that remains. A scope
-// that has not all of them changes neither.
+// TestInstalmentsOfAScope: E4 is what all payments of a booking leave unpaid, and belongs to the first remaining
+// payment. A scope without all of them changes neither.
 func TestInstalmentsOfAScope(t *testing.T) {
 	day := civil.Date(2024, 6, 10)
 	for country, want := range map[string]int64{"": 60000, "PT": 60000, "ES": 0} {

@@ -42,7 +42,7 @@ func (m *Movement) fade(f *Flows, t protection.Terms, n int64) error {
 	})
 }
 
-// AddChanged adds an allocation to which something happened after the first day, in place of what AddHeld has added of it.
+// AddChanged adds an allocation that changed after the first day, replacing what AddHeld has added for it.
 func (m *Movement) AddChanged(h protection.History) error {
 	if err := m.Add(h); err != nil {
 		return err

@@ -28,7 +28,7 @@ func movement(t rapid.TB, q exposure.MovementQuery, book []protection.History, r
 	return r
 }
 
-// left is what is missing for a movement to close.
+// left is the difference by which a movement does not close.
 func left(f exposure.Flows) protection.Level {
 	sum := f.Closing.Minus(f.Opening).Minus(f.Revaluation)
 	for _, c := range protection.Causes {
@@ -37,7 +37,7 @@ func left(f exposure.Flows) protection.Level {
 	return sum
 }
 
-// native is all that moved, in base currency. In a locked valuation the rows lack what waits for its rate.
+// native is the total movement in base currency. In a locked valuation the rows lack amounts without a rate.
 func native(r exposure.MovementReport) (list []exposure.Apart) {
 	for _, row := range r.Rows {
 		list = append(list, exposure.Apart{Currency: row.Currency, Flows: row.Flows})
@@ -48,8 +48,8 @@ func native(r exposure.MovementReport) (list []exposure.Apart) {
 	return list
 }
 
-// TestMovementsClose: whatever happened, in base currency and in the report's; opening and closing are the exposure
-// reports of the two days; locked, or where the base currency is the report's, nothing is left to revalue.
+// TestMovementsClose: after any history, in base currency and in the report's; opening and closing equal the exposure
+// reports of the two days; there is no revaluation at locked rates, or if the base currency is the report's.
 func TestMovementsClose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		book, rates := drawBook(t, "GBP", "EUR", "JPY", "USD", "KWD"), fixings(t)
@@ -142,7 +142,7 @@ func TestMovementsAddUp(t *testing.T) {
 	})
 }
 
-// TestSpotMovesAsLockedInThePolicyCurrency: where K = Q, every line is the same in both valuations.
+// TestSpotMovesAsLockedInThePolicyCurrency: if K = Q, every line is the same in both valuations.
 func TestSpotMovesAsLockedInThePolicyCurrency(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		book := drawBook(t, "GBP")
@@ -160,7 +160,7 @@ func TestSpotMovesAsLockedInThePolicyCurrency(t *testing.T) {
 	})
 }
 
-// TestWhatBelongsToWhichLine shows the rule by cases that could be seen otherwise.
+// TestWhatBelongsToWhichLine shows the rule with ambiguous cases.
 func TestWhatBelongsToWhichLine(t *testing.T) {
 	const paid, from, to = 20000, 20010, 20030
 	in := func(end, last, effective civil.Day) protection.DatedTerms {
@@ -246,7 +246,7 @@ func TestWhatBelongsToWhichLine(t *testing.T) {
 	}
 }
 
-// TestRevaluationTakesWhatRatesLeave: the opening at the first day's fixing, the rest at the last day's.
+// TestRevaluationTakesWhatRatesLeave: the opening is at the first day's fixing, the rest at the last day's.
 func TestRevaluationTakesWhatRatesLeave(t *testing.T) {
 	rates := fx.NewTable([]fx.Fixing{
 		{Provider: fx.ECB, Day: 19999, Currency: "GBP", Rate: rate(t, "0.8")},

@@ -53,9 +53,9 @@ func (b BookingRisk) RecordedAfter(at time.Time) (list []time.Time) {
 	return slices.CompactFunc(list, time.Time.Equal)
 }
 
-// OvertakenDeltas makes the deltas of a write that turns one risk into another, where other writes with later clocks came
-// first. What is recorded now then also changes what was known at their instants: for each instant, the deltas up to there
-// come to what the records up to there do. The error is money.ErrRange.
+// OvertakenDeltas returns the deltas of a write that turns one risk into another after writes with later clocks. The
+// new record then also changes what was known at their times: for each time, the deltas up to it match the records up
+// to it. The error is money.ErrRange.
 func OvertakenDeltas(before, after BookingRisk, now time.Time) (list []Delta, err error) {
 	var reached []Delta // by how much both differ, as known at the instant before
 	for _, at := range append([]time.Time{now}, after.RecordedAfter(now)...) {

@@ -34,7 +34,7 @@ func drawTerms(t *rapid.T, paid civil.Day) protection.Terms {
 	}
 }
 
-// TestRemainingIsBounded: N lies within [0, a], and what the bounds cut off is double recovery.
+// TestRemainingIsBounded: N is within [0, a], and amounts cut off by the bounds are double recovery.
 func TestRemainingIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := drawAmounts(t)
@@ -52,7 +52,7 @@ func TestRemainingIsBounded(t *testing.T) {
 	})
 }
 
-// TestUndeliveredFades: U lies within [0, N], never grows from day to day, and linear never exceeds end-date.
+// TestUndeliveredFades: U is within [0, N], never grows from day to day, and linear never exceeds end-date.
 func TestUndeliveredFades(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64Range(0, check.MaxAmount).Draw(t, "n")
@@ -86,8 +86,8 @@ func drawPosition(t *rapid.T, id int64) exposure.Position {
 	}
 }
 
-// TestExposureSums: rows come to the total whatever they are by; E1 + E2 is the sum of N up to L; spot is locked where
-// the base currency is the policy's; the order of the positions does not matter.
+// TestExposureSums: rows add up to the total for every dimension; E1 + E2 is the sum of N up to L; spot equals locked
+// if the base currency is the policy's; the order of the positions does not matter.
 func TestExposureSums(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var list []exposure.Position
@@ -168,8 +168,8 @@ func report(t *rapid.T, q exposure.ReportQuery, list []exposure.Position) exposu
 	return r
 }
 
-// TestSpotRoundsSubtotals: by channel each subtotal is rounded once and the total is their sum; by anything else the
-// rows round their own, and the difference is shown.
+// TestSpotRoundsSubtotals: by channel each subtotal is rounded once and the total is their sum; by other dimensions the
+// rows round separately, and the difference is shown.
 func TestSpotRoundsSubtotals(t *testing.T) {
 	table := fx.NewTable([]fx.Fixing{{Provider: fx.ECB, Day: 19999, Currency: "GBP", Rate: rate(t, "0.5")}})
 	q := exposure.ReportQuery{AsOf: 20000, Currency: "GBP", Policy: "GBP", Valuation: exposure.Spot}
@@ -198,7 +198,7 @@ func TestSpotRoundsSubtotals(t *testing.T) {
 		for _, row := range report.Rows {
 			rows += row.E1Report
 		}
-		// Each channel has three half pennies: one is protected, one is not, and one is not paid yet.
+		// Each channel has three half pennies: one protected, one not, and one not paid yet.
 		if want := (exposure.Memo{E4: 3, E5: 3}); *report.Memo != want || report.Rounding.E4 != report.Rounding.E1 || report.Rounding.E5 != report.Rounding.E1 {
 			t.Errorf("by %s: E4 and E5 %+v, rounding %+v", by, *report.Memo, report.Rounding)
 		}
@@ -208,8 +208,8 @@ func TestSpotRoundsSubtotals(t *testing.T) {
 	}
 }
 
-// TestExposureShowsApart: what is not covered is E5 alone, and not in the total. Of what has no rate, the total is not known:
-// the rows have them in base currency at spot, and have it not at locked rates.
+// TestExposureShowsApart: uncovered amounts are only in E5, and not in the total. With a missing rate the total is
+// unknown: the rows have the amount in base currency at spot, and lack it at locked rates.
 func TestExposureShowsApart(t *testing.T) {
 	q := exposure.ReportQuery{AsOf: 20000, Currency: "GBP", Policy: "GBP", Valuation: exposure.Spot}
 	q.KnownAt = q.AsOf.End()

@@ -198,7 +198,8 @@ type RunOffReport struct {
 
 // Peak is the highest E1 of all days up to the day of the report, in the report currency (R8). Day is the first day
 // with it. It uses the rates of the run-off, so that it can be compared with the curve. It is computed from what is
-// known at the moment of the report. Gap: it is not known, because there is no rate for some E1 of these days.
+// known at the moment of the report. Gap reports that it is unknown, because a rate is missing for some E1 of these
+// days.
 type Peak struct {
 	Day civil.Day
 	E1  int64

@@ -35,8 +35,8 @@ func runOff(t rapid.TB, q exposure.ReportQuery, book []protection.History, rates
 	return report
 }
 
-// TestRunOffsFade: the first day is the exposure report; E1 never grows, E1 + E2 neither; every later day is the
-// exposure of the same positions then, at the same rates; half-life and mean life are what going day by day gives.
+// TestRunOffsFade: the first day equals the exposure report; E1 and E1 + E2 never grow; every later day is the exposure
+// of the same positions then, at the same rates; half-life and mean life match a day-by-day computation.
 func TestRunOffsFade(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		book, q := drawBook(t, "GBP", "EUR", "JPY", "KWD"), drawQuery(t)
@@ -117,7 +117,7 @@ func checkPeak(t *rapid.T, r exposure.RunOffReport, q exposure.ReportQuery, book
 	}
 }
 
-// TestRunOffDays: each of 35 days, each of 26 weeks, then month ends to the last day of dispute.
+// TestRunOffDays: 35 days, 26 weeks, then month ends until the last day of dispute.
 func TestRunOffDays(t *testing.T) {
 	q := exposure.ReportQuery{
 		AsOf: civil.DayOf(time.Date(2016, 6, 30, 0, 0, 0, 0, time.UTC)), KnownAt: known, Currency: "GBP", Policy: "GBP", Valuation: exposure.Spot,
@@ -185,7 +185,7 @@ func ageing(t rapid.TB, q exposure.ReportQuery, book []protection.History, rates
 	return r
 }
 
-// TestAgeingsSumUp: the bands come to E1, in each base currency exactly and in the report's with the rounding shown.
+// TestAgeingsSumUp: the bands add up to E1, in each base currency exactly and in the report's with the rounding shown.
 func TestAgeingsSumUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		book, q, rates := drawBook(t, "GBP", "EUR", "JPY", "KWD"), drawQuery(t), fixings(t)
@@ -216,7 +216,7 @@ func TestAgeingsSumUp(t *testing.T) {
 	})
 }
 
-// TestAgeBands: by the days to the end, and on their way those who have left.
+// TestAgeBands: by the days until the end, and trips that have begun.
 func TestAgeBands(t *testing.T) {
 	const today = 20000
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestUseIsLockedE1: what an allocation adds to a use is its E1 in a locked report, and it stays that until it is due.
+// TestUseIsLockedE1: an allocation adds its E1 of a locked report to a use, which stays the same until it is due.
 func TestUseIsLockedE1(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPosition(t, 1)

@@ -117,7 +117,8 @@ func WhatIfViews(picked bool) []View {
 	return []View{ChannelView, {First: ByMonth}, {First: ByScheme}}
 }
 
-// AddCell adds the subtotal of a cell of one of the WhatIfViews. The cells of all of them replace Add for all positions.
+// AddCell adds the subtotal of a cell of one of the WhatIfViews. The cells of all views together replace Add for all
+// positions.
 func (w *WhatIf) AddCell(v View, c Cell, t Tally) {
 	sums, key := w.months, c.First
 	switch {
@@ -138,8 +139,8 @@ func (w *WhatIf) AddCell(v View, c Cell, t Tally) {
 	sumAt(sums, key, w.part).AddTotal(c, t)
 }
 
-// byMerchant are the sums to which an amount of a channel belongs, and parts those by scheme and month of travel, which do not
-// tell channels apart: each is rounded once in each currency, as the rows of an exposure report are.
+// byMerchant are the sums to which an amount of a channel belongs, and parts those by scheme and month of travel, which
+// do not distinguish channels: each is rounded once per currency, like the rows of an exposure report.
 func (w *WhatIf) byMerchant(channel int64) []*Exposure {
 	return []*Exposure{w.byChannel, sumAt(w.locked, channel, w.lock)}
 }

@@ -43,11 +43,11 @@ func TestCollateral(t *testing.T) {
 	if got := n.Channel(7, exposure.ChannelTotalE1{E1: 150, Gap: true}); !got.NetGap || got.HeldGap {
 		t.Errorf("what is left of an exposure that is not known: %+v", got)
 	}
-	// Of channel 7's 100 only 60 count: what is left of them covers nobody else.
+	// Of channel 7's 100 only 60 count: the rest does not cover others.
 	if got := n.Total(map[int64]exposure.ChannelTotalE1{7: {E1: 60}, 9: {E1: 700}}); got != (exposure.NetTotal{Held: 560, Net: 200}) {
 		t.Errorf("total: %+v; want 560, 200", got)
 	}
-	// Channel 8 has collateral without a rate: what it covers is not known, unless nothing is at risk there.
+	// Channel 8 has collateral without a rate: what it covers is unknown, unless nothing is at risk there.
 	for of, gap := range map[exposure.ChannelTotalE1]bool{{}: false, {E1: 700}: true, {Gap: true}: true} {
 		got := n.Total(map[int64]exposure.ChannelTotalE1{7: {E1: 60}, 8: of})
 		if got.HeldGap != gap || got.NetGap != gap {

@@ -66,7 +66,7 @@ func TestTheMarginOfAFeedIsAddedBeforeTheOneRounding(t *testing.T) {
 		}
 	}
 	vnd, kwd := feedFixing(t, 1, "VND", "30111", feedDay), feedFixing(t, 2, "KWD", "0.33", feedDay)
-	// 0.33 / 30111 = 0.0000109594500348…: eight digits that say something, not eight decimals.
+	// 0.33 / 30111 = 0.0000109594500348…: eight significant digits, not eight decimals.
 	if got := feedOf(t, "VND", "0", vnd, kwd)["KWD"].Rate; got != "0.00001095945" {
 		t.Errorf("a small rate is %s", got)
 	}

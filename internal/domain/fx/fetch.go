@@ -14,12 +14,11 @@ import (
 // DailyURL is where the ECB publishes the day's reference rates, on working days about 16:00 CET.
 const DailyURL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
 
-// fetchTimeout is the limit for a whole fetch, whatever limits the client has.
+// fetchTimeout is the timeout of a whole fetch, in addition to those of the client.
 const fetchTimeout = 30 * time.Second
 
-// Fetch gets the daily file from an address, normally DailyURL. The error has the kind Unavailable when it may help
-// to try again later (network, time-out, an error of the server), and Invalid when a person has to act (wrong
-// address, another file).
+// Fetch downloads the daily file from a URL, normally DailyURL. The error has the kind Unavailable if a retry may help
+// (network, timeout, server error), and Invalid if a person has to act (wrong URL, wrong file).
 func Fetch(ctx context.Context, client *http.Client, address string) ([]Fixing, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -38,7 +37,7 @@ func Fetch(ctx context.Context, client *http.Client, address string) ([]Fixing, 
 	return fixings, nil
 }
 
-// get reads the whole answer before anything parses it. So a broken connection never looks like a broken file.
+// get reads the whole response before it is parsed, so that a broken connection never looks like a broken file.
 func get(ctx context.Context, client *http.Client, u *url.URL) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// bank is a small server that stands in for the ECB's.
+// bank is a small server that replaces the ECB's.
 func bank(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(answer)
@@ -34,7 +34,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-func TestFetchTellsTroubleFromMistake(t *testing.T) {
+func TestFetchDistinguishesTroubleFromMistakes(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 	}

@@ -203,7 +203,7 @@ func TestReadDailyNamesWhatIsBroken(t *testing.T) {
 	}
 }
 
-// checkRead holds for whatever a parser accepts: each fixing is the ECB's, and no currency has two on one day.
+// checkRead checks accepted files: each fixing is the ECB's, and no currency has two on one day.
 func checkRead(t *testing.T, all []fx.Fixing) {
 	t.Helper()
 	seen := map[string]bool{}

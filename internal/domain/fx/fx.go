@@ -19,7 +19,7 @@ type Provider string
 const (
 	ECB    Provider = "ecb"    // reference rates of the European Central Bank
 	Manual Provider = "manual" // quotes that two operators entered
-	Demo   Provider = "demo"   // made-up rates of the demo; the name says so, so that nobody takes them for real ones
+	Demo   Provider = "demo"   // made-up rates of the demo, named so that they are not mistaken for real ones
 )
 
 var order = [...]Provider{ECB, Manual, Demo}
@@ -59,8 +59,8 @@ func read(code string, day civil.Day, text string) (f Fixing, keep bool, err err
 	return Fixing{Provider: ECB, Day: day, Currency: c, Rate: rate}, true, nil
 }
 
-// checkCode refuses a code that cannot name a currency, now or in the past. It refuses the euro, too: the leg of the
-// euro is 1, and a file with another rate for it is not a file of rates per euro.
+// checkCode rejects a code that cannot name a currency, now or in the past. It also rejects the euro: its leg is 1, and
+// a file with a rate for it is not a file of rates per euro.
 func checkCode(code string) error {
 	if len(code) != 3 {
 		return fmt.Errorf("%.8q is not a currency code", code)

@@ -96,7 +96,7 @@ func (h *history) line(number int, cells []string) error {
 	if err != nil {
 		return broken("Line %d, column Date: %v.", number, err)
 	}
-	if h.seen[day] { // the file does not say which of the two is right
+	if h.seen[day] { // it is unknown which of the two is right
 		return broken("Line %d, column Date: %s appears twice.", number, day)
 	}
 	h.seen[day] = true

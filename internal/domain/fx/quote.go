@@ -22,7 +22,7 @@ type Leg struct {
 // HasFixing reports whether the leg has a fixing. The leg of the euro has none.
 func (l Leg) HasFixing() bool { return l.Provider != "" }
 
-// Quote is all that a conversion needs. Both legs are zero when From and To are equal.
+// Quote is everything that a conversion needs. Both legs are zero if From and To are equal.
 type Quote struct {
 	From, To       money.Currency
 	FromLeg, ToLeg Leg
@@ -46,9 +46,8 @@ func Lock(t *Table, amount, policy money.Currency, paid civil.Day, known time.Ti
 
 // Spot finds the quote that values an amount at the end of a day (R7). Each leg is the last fixing up to that day. It
 // may be old, because a valuation must not fail for a currency that gets no more fixings. The order of the providers
-// counts for fresh fixings only, and otherwise the latest date wins. If not, the last ECB fixing of a currency that
-// the ECB has dropped would for ever win over the manual quotes that replace it. ok is false when a leg has no
-// fixing.
+// only matters for fresh fixings; otherwise the latest date wins, so that the last ECB fixing of a dropped currency
+// does not win forever over the manual quotes that replace it. ok is false if a leg has no fixing.
 func Spot(t *Table, from, to money.Currency, day civil.Day, known time.Time) (Quote, bool) {
 	return quote(from, to, func(c money.Currency) (Fixing, bool) {
 		if f, ok := t.On(c, day, known, freshDays); ok {

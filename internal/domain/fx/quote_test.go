@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// longAgo is before anything that a test asks about.
+// longAgo is before everything in the tests.
 var longAgo = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func day(t testing.TB, s string) civil.Day {

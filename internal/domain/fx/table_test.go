@@ -48,7 +48,7 @@ func TestOnSeesWhatWasOnFileAndHadNotExpired(t *testing.T) {
 	noon := time.Date(2024, 6, 3, 12, 0, 0, 0, time.UTC)
 	old := fixing(t, fx.Manual, "2024-06-01", "GBP", "0.84")
 	first := fixing(t, fx.Manual, "2024-06-02", "GBP", "0.85")
-	// The stores cut to microseconds: what they give back must answer as what was given to them.
+	// The stores truncate to microseconds: stored values must give the same results.
 	first.RecordedAt, first.ExpiresAt, first.QuoteID = noon.Add(999), noon.Add(2*time.Hour), "Q-1"
 	corrected := fixing(t, fx.Manual, "2024-06-02", "GBP", "0.86")
 	corrected.RecordedAt, corrected.ExpiresAt, corrected.QuoteID = noon.Add(time.Hour), noon.Add(3*time.Hour), "Q-2"
@@ -128,7 +128,7 @@ func TestOnAgreesWithReadingEverything(t *testing.T) {
 			}
 		}
 		got, ok := table.On("GBP", on, known, maxAge)
-		// Two fixings may agree in all that decides; which of them is found is then no matter but for its content.
+		// Two fixings may be equal in everything that decides; which one is found then does not matter.
 		if ok != found || later(got, want) || later(want, got) || got.Provider != want.Provider {
 			t.Fatalf("got %+v, %v, want %+v, %v", got, ok, want, found)
 		}

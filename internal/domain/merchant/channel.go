@@ -35,7 +35,7 @@ const (
 	TypeTrust     = "trust"
 )
 
-// modeMoves says from which mode to which a channel can change. A test channel never becomes another one, because its
+// modeMoves are the permitted changes of a channel's mode. A test channel never becomes another one, because its
 // payments stay simulated. No channel returns to draft, because payments that were logged in draft stay unprotected.
 var modeMoves = map[AccountMode][]AccountMode{
 	ModeTest:           {ModeClosed},
@@ -112,7 +112,7 @@ func (c Channel) Status() string {
 	}
 }
 
-// LockedOrInsolvent reports whether nothing that is recorded for the channel now is protected, whatever its mode.
+// LockedOrInsolvent reports whether payments recorded for the channel now are unprotected whatever its mode.
 func (c Channel) LockedOrInsolvent() bool { return c.Locked || c.Insolvency.InForce() }
 
 // DefaultAuthorisationDays is the life of an authorisation with most schemes. maxAuthorisationDays is longer than with any scheme.
@@ -293,7 +293,8 @@ func slugOf(name string) string {
 	return "channel"
 }
 
-// Same reports whether two states of a channel are equal in all that can be set. The order of suppliers does not count.
+// Same reports whether two states of a channel are equal in everything that can be set, ignoring the order of
+// suppliers.
 func Same(a, b Channel) bool {
 	a.Suppliers, b.Suppliers = slices.Sorted(slices.Values(a.Suppliers)), slices.Sorted(slices.Values(b.Suppliers))
 	return reflect.DeepEqual(a, b)

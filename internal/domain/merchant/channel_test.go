@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// wrongFields gives what is wrong with an input: names of wrong fields, and of missing ones with a question mark.
+// wrongFields returns the names of invalid fields, and of missing ones with a question mark.
 func wrongFields(t *testing.T, p *errs.Problems) []string {
 	t.Helper()
 	err := p.Err()
@@ -97,7 +97,7 @@ func TestModesMoveAlongTheirTable(t *testing.T) {
 	}
 }
 
-// modesMove tries every move in a profile, open being the mode in which its channels take money.
+// modesMove tries every move in a profile; open is the mode in which its channels take money.
 func modesMove(t *testing.T, profile Profile, open AccountMode) {
 	t.Helper()
 	allowed := map[[2]AccountMode]bool{

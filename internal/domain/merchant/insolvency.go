@@ -21,7 +21,7 @@ func (i Insolvency) InForce() bool { return i.ID != 0 && i.ReinstatedAt.IsZero()
 // Day is T₀, the day of the trigger.
 func (i Insolvency) Day() civil.Day { return civil.DayOf(i.TriggerAt) }
 
-// Concerns reports whether the insolvency is about what was recorded at a time. A channel that was reinstated begins anew.
+// Concerns reports whether the insolvency applies to records of a time. A reinstated channel starts afresh.
 func (i Insolvency) Concerns(recordedAt time.Time) bool {
 	return i.ID != 0 && (i.ReinstatedAt.IsZero() || recordedAt.Before(i.ReinstatedAt))
 }

@@ -108,7 +108,8 @@ type ProcessorFields struct {
 	MailFailures   *bool   `json:"mail_failures,omitempty"`
 	ChargebackMail *string `json:"chargeback_mail,omitempty"`
 	TokenizerID    *string `json:"tokenizer_id,omitempty"`
-	// TokenizerKey is the whole key; "" removes it. No proposal has it: many people can read one, and it is kept for ever.
+	// TokenizerKey is the whole key; "" removes it. Proposals never contain it: many people can read them, and they are
+	// kept forever.
 	TokenizerKey *string `json:"-"`
 	// Fields that only the operator sets.
 	CardholderPresent  *bool   `json:"cardholder_present,omitempty"`

@@ -16,7 +16,7 @@ import (
 // Always are the fields that every auth string of the payment modal verifies (docs/modal.md).
 var Always = []string{"channels", "currencies", "total"}
 
-// Verifiable are the fields that an auth string may verify, too.
+// Verifiable are the optional fields that an auth string can also verify.
 var Verifiable = []string{
 	"allocations", "charge_channel", "country", "date", "email", "firstname", "reference", "surname",
 }
@@ -66,7 +66,7 @@ func (s Session) Differs(given map[string]string) []string {
 	return names
 }
 
-// CheckFields adds what is wrong with the fields of an auth string to p. It does not need the database.
+// CheckFields adds the problems of the fields of an auth string to p. It does not need the database.
 func CheckFields(fields map[string]string, p *errs.Problems) {
 	for _, name := range Always {
 		if fields[name] == "" && !p.Has(name) {

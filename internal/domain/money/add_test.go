@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// TestAddNeverWraps: a sum that leaves 64 bits is an error (R0). So is the smallest int64, which has no opposite.
+// TestAddNeverWraps: a sum beyond 64 bits is an error (R0), and so is the smallest int64, which has no opposite.
 func TestAddNeverWraps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 	"holdfast/internal/domain/civil"
 )
 
-// Currency is an ISO 4217 alphabetic code, such as EUR. ParseCurrency gives only codes of list one, and those that were
-// withdrawn lately. The type itself does not promise this, so that text from a row or a test can be compared with it.
+// Currency is an ISO 4217 alphabetic code, such as EUR. ParseCurrency only returns codes of list one and recently
+// withdrawn ones. The type itself does not guarantee this, so that text from a row or a test can be compared with it.
 type Currency string
 
 // EUR is the currency that all rates are quoted against.
@@ -38,8 +38,8 @@ func (c Currency) exponent() (decimals int, ok bool) {
 	return w.exponent, ok
 }
 
-// Withdrawn reports whether a currency is not in use any more on a day. last is the last day on which it was; it is
-// civil.NoDay for a currency that was never withdrawn.
+// Withdrawn reports whether a currency is no longer in use on a day. last is the last day on which it was, or
+// civil.NoDay if it was never withdrawn.
 func (c Currency) Withdrawn(day civil.Day) (last civil.Day, yes bool) {
 	w, ok := withdrawn[c]
 	if !ok {
@@ -58,8 +58,7 @@ func (c Currency) Exponent() int {
 	return e
 }
 
-// Currencies returns all currencies that amounts can have, in alphabetical order: those in use, and those that were
-// withdrawn lately.
+// Currencies returns all currencies that amounts can have, in alphabetical order: current and recently withdrawn ones.
 func Currencies() []Currency {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(exponents)), maps.Keys(withdrawn))
 	slices.Sort(all)

@@ -7,8 +7,8 @@ import (
 )
 
 // exponents is ISO 4217 list one, published 2026-09-17 by its maintenance agency: every code that has a minor unit,
-// with the number of its decimals (R0). It is written down here because locale libraries (CLDR) answer another
-// question: how many decimals people write. They differ for COP, IDR, IQD and others.
+// with the number of its decimals (R0). Locale libraries (CLDR) have the number of decimals that people write instead,
+// which differs for COP, IDR, IQD and others.
 //
 // A code that leaves the list moves to withdrawn, because amounts in it may be stored.
 var exponents = map[Currency]int{

@@ -97,7 +97,7 @@ func magnitude(v int64) (negative bool, abs uint64) {
 	return false, uint64(v)
 }
 
-// signed joins sign and size again. It refuses the smallest int64: then each amount can be refunded, too.
+// signed joins sign and size again. It rejects the smallest int64, so that every amount can be negated for a refund.
 func signed(negative bool, abs uint64) (int64, error) {
 	switch {
 	case abs > math.MaxInt64:

@@ -17,7 +17,7 @@ func TestExponentsAreThoseOfTheLists(t *testing.T) {
 	want := map[money.Currency]int{
 		"EUR": 2, "GBP": 2, "USD": 2, "JPY": 0, "ISK": 0, "KRW": 0, "VND": 0, "XOF": 0, "UYI": 0,
 		"KWD": 3, "BHD": 3, "TND": 3, "CLF": 4, "UYW": 4,
-		// Where tables of locales answer otherwise.
+		// Currencies for which locale tables differ.
 		"COP": 2, "IDR": 2, "IQD": 3, "HUF": 2, "IRR": 2, "LBP": 2, "MGA": 2, "PKR": 2, "RSD": 2, "UGX": 0,
 	}
 	for c, exponent := range want {
@@ -46,7 +46,8 @@ func TestCurrenciesAreSortedCodes(t *testing.T) {
 	}
 }
 
-// TestWithdrawnCurrencies: their payments may be disputed for a long time, so they are known, each with its last day.
+// TestWithdrawnCurrencies: their payments may be disputed for a long time, so they are supported, each with its last
+// day.
 func TestWithdrawnCurrencies(t *testing.T) {
 	on := func(text string) civil.Day {
 		d, err := civil.ParseDay(text)

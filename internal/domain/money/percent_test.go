@@ -6,7 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPercentages: what is written is read back, and what is not a percentage of at most four decimals is an error.
+// TestPercentages: formatted values are parsed back, and anything but a percentage with at most four decimals is an
+// error.
 func TestPercentages(t *testing.T) {
 	t.Parallel()
 	for ppm, text := range map[int64]string{0: "0", 1: "0.0001", 2_500: "0.25", 10_000: "1", 125_000: "12.5", 1_000_000: "100", 100_000: "10"} {

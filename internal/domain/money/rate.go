@@ -64,9 +64,9 @@ func (r Rate) Rat() *big.Rat {
 }
 
 // Convert converts an amount from one currency to another: round(a · 10^(mTo−mFrom) · rTo/rFrom) (R9). Amounts are
-// minor units. Both rates are in units per euro. An amount stays unchanged when from and to are equal, whatever the
-// rates are. A negative amount gives the negative of the positive result. It is an error when a currency is not in
-// ISO 4217, when a rate is missing, or when the result is too large (ErrRange).
+// minor units. Both rates are in units per euro. An amount stays unchanged if from and to are equal, whatever the
+// rates. A negative amount gives the negative of the positive result. Errors: a currency is not in ISO 4217, a rate is
+// missing, or the result is too large (ErrRange).
 func Convert(amount int64, from, to Currency, rFrom, rTo Rate) (int64, error) {
 	mFrom, okFrom := from.exponent()
 	mTo, okTo := to.exponent()

@@ -124,7 +124,7 @@ func TestConvertRefuses(t *testing.T) {
 	}
 }
 
-// rates draws digits first and the place of the point second, so that all lengths and edges come up.
+// rates draws digits first and then the position of the decimal point, so that all lengths and edge cases occur.
 var rates = rapid.Custom(func(t *rapid.T) money.Rate {
 	digits := rapid.StringMatching(`[1-9][0-9]{0,17}`).Draw(t, "digits")
 	decimals := rapid.IntRange(0, 12).Draw(t, "decimals")

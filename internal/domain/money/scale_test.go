@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Inside the package, because from outside the two ways of scaling cannot be told apart: that is the point.
+// Inside the package, because from outside the two ways of scaling are intentionally indistinguishable.
 func TestScaleFastAgreesWithScaleBig(t *testing.T) {
 	const maxMantissa = 999_999_999_999_999_999
 	fast := 0

@@ -7,9 +7,9 @@ import (
 )
 
 // Split divides total in proportion to the weights. The parts add up to total exactly. Each part is cut towards zero
-// first; then the parts that lost most get one more unit each, the earlier part first when two lost the same. So
-// equal input always gives equal parts. When all weights are zero, all count the same. Split panics when there is no
-// weight for an amount, and when a weight is negative: these are mistakes of the caller, not of a user.
+// first; then the parts that lost most get one more unit each, the earlier part first when two lost the same. So equal
+// input always gives equal parts. If all weights are zero, all count the same. Split panics if there are no weights for
+// an amount, or a weight is negative: these are programming errors, not user errors.
 func Split(total int64, weights []int64) []int64 {
 	if len(weights) == 0 {
 		if total != 0 {

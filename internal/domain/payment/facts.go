@@ -3,7 +3,7 @@ package payment
 // The facts of a row are the columns that never change after the row was written, or, of a booking, that change only
 // with its digest. The owner of the table stores their digest in the same statement, and `holdfast verify` computes it
 // again. Each list of columns is in the order of the values. A new column comes last, with a new name of the form in
-// the migration that digests anew.
+// the migration that recomputes the digests.
 
 // TransactionFacts are the columns of Transaction.Facts. Status, remaining amount, flags and what a processor's answer
 // fills in are not among them. Nor is the caller's reference, because a payment that never happened gives it back.

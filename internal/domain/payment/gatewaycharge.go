@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// ChargeState says how far a request to a processor has come.
+// ChargeState is the state of a request to a processor.
 type ChargeState string
 
 // The states. In the first three it is not known whether money has moved.
@@ -25,7 +25,7 @@ func (s ChargeState) Open() bool {
 	return s == ChargeCalled || s == ChargeChallenged || s == ChargeUnknown
 }
 
-// GatewayCharge is the request to a processor for a transaction, and its outcome as far as it is known.
+// GatewayCharge is the request to a processor for a transaction, and its outcome if it is known.
 type GatewayCharge struct {
 	SiteID        int64
 	TransactionID int64
@@ -40,7 +40,7 @@ type GatewayCharge struct {
 	Reserved      int64     // minor units of the original's Remaining that are kept for it
 	AskedForAt    time.Time // when the request was sent, by the real clock
 	AskAt         time.Time // when to ask for the outcome, by the real clock; zero: never
-	Asks          int       // how often it was asked for without success
+	Asks          int       // number of unsuccessful queries
 	ReturnKey     string    // a part of the address to which the shopper comes back; "" without 3DS
 	Challenge     Challenge
 	Decline       string // why money was refused
@@ -74,7 +74,7 @@ const (
 	DisputeLost    DisputeOutcome = "lost" // the money did not come back
 )
 
-// Dispute is a chargeback of a payment, with its state. A processor tells all but the ids of ours.
+// Dispute is a chargeback of a payment, with its state. A processor reports everything except our ids.
 type Dispute struct {
 	SiteID        int64
 	TransactionID int64 // the payment that is charged back

@@ -57,8 +57,8 @@ func lookAt(transactionID int64, reason, message string) error {
 	return f
 }
 
-// Fill completes a payment of the modal with the verified fields. When its currency is not that of the booking, it
-// pays all that is unpaid: the integrator has converted the amount.
+// Fill completes a payment of the modal with the verified fields. If its currency is not that of the booking, it pays
+// the full unpaid amount: the integrator has converted the amount.
 func (n *NewTransaction) Fill(s modal.Session, b booking.Booking) {
 	id, currency, total := s.ChannelID, s.Currency(), s.Total()
 	kind := Purchase
@@ -74,9 +74,8 @@ func (n *NewTransaction) Fill(s modal.Session, b booking.Booking) {
 	n.Method, n.Attempt3DS, n.Modal = CreditCard, true, &s
 }
 
-// ModalItem is the part of the modal's payment for the booking: all of the payment, or, in another currency, all that
-// is unpaid. It is at least 1: that a booking is paid already is found by AnotherAttempt, or by the check of the
-// total.
+// ModalItem is the part of the modal's payment for the booking: all of the payment or, in another currency, the full
+// unpaid amount. It is at least 1: AnotherAttempt or the check of the total detects a booking that is already paid.
 func ModalItem(b booking.Booking, s modal.Session) Item {
 	item := Item{BookingID: b.ID, Currency: b.Currency, Total: s.Total()}
 	if b.Currency != s.Currency() {

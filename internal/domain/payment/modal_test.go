@@ -100,7 +100,7 @@ func TestAModalIsForItsBookingOnly(t *testing.T) {
 	fits(session(nil), "")
 	fits(session(map[string]string{"email": "ada@example.com", "country": "PT", "date": "2026-05-01", "allocations": "[]"}), "")
 	fits(session(map[string]string{"total": "20001"}), "total")
-	fits(session(map[string]string{"currencies": "JPY", "total": "20001"}), "") // what it is worth is for the rates to tell
+	fits(session(map[string]string{"currencies": "JPY", "total": "20001"}), "") // its value depends on the rates
 	for name, value := range map[string]string{"email": "eve@example.com", "country": "ES", "date": "2026-05-02", "surname": "", "reference": "R"} {
 		fits(session(map[string]string{name: value}), "booking_id")
 	}

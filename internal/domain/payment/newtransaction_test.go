@@ -13,7 +13,7 @@ import (
 
 var paidAt = time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)
 
-// report is a purchase with every field that is required.
+// report is a purchase with every required field.
 func report() payment.NewTransaction {
 	return payment.NewTransaction{
 		ChannelID: new(int64(2)), Currency: new(money.EUR), Total: new(int64(9999)), Type: new(payment.Purchase),
@@ -101,7 +101,7 @@ func make99(n int) []int64 {
 	return totals
 }
 
-// The hash tells two reports apart, and leaves out what is about the request and not about the payment.
+// The hash distinguishes two reports, and ignores fields of the request that are not about the payment.
 func TestHashOfAReport(t *testing.T) {
 	n := report()
 	same := report()

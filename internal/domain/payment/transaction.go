@@ -33,7 +33,7 @@ func (t TransactionType) Linked() bool {
 	switch t {
 	case Capture, Refund, Void, Chargeback, ChargebackReversal:
 		return true
-	default: // an unknown type, too
+	default: // also for an unknown type
 		return false
 	}
 }
@@ -149,7 +149,8 @@ type Transaction struct {
 	// the last of them was issued.
 	StatementBatches string
 	StatementDate    time.Time
-	// OverLimit is how far the transaction exceeds a limit at most (R12), in minor units of OverLimitCurrency.
+	// OverLimit is the largest amount by which the transaction exceeds a limit (R12), in minor units of
+	// OverLimitCurrency.
 	OverLimit         int64
 	OverLimitCurrency money.Currency
 	GatewayCharge     *GatewayCharge // nil for a payment that was taken elsewhere and logged here
@@ -181,7 +182,7 @@ func (t Transaction) AllFlags() []string {
 // TrustID is the trust_id: the id of the site, a dash and the id of the transaction (section 2.6).
 func (t Transaction) TrustID() string { return fmt.Sprintf("%d-%d", t.SiteID, t.ID) }
 
-// Title is made of trust_id, surname and e-mail of the payer, as far as they are known.
+// Title is composed of trust_id, surname and e-mail of the payer, if they are known.
 func (t Transaction) Title() string { return check.Title(t.TrustID(), t.PayeeSurname, t.PayeeEmail) }
 
 // InTime reports whether an authorisation could be captured or voided at a time. A capture that was made in time
@@ -191,7 +192,7 @@ func (t Transaction) InTime(at time.Time) bool {
 }
 
 // TotalRemaining is total_remaining: what can still be refunded, captured or voided. It is 0 for an expired
-// authorisation, although Remaining stays, for a capture that is logged late. It is 0, too, if no part of any booking is
+// authorisation, although Remaining stays, for a capture that is logged late. It is also 0 if no part of any booking is
 // left to be refunded.
 func (t Transaction) TotalRemaining() int64 {
 	if t.Status == StatusExpired || !slices.ContainsFunc(t.Payments, func(p Payment) bool { return p.Left() > 0 }) {

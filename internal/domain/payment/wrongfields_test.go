@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// wrongFields gives the names of what a Problems holds, sorted; absent ones in brackets.
+// wrongFields returns the names in a Problems, sorted; absent ones in brackets.
 func wrongFields(t *testing.T, p *errs.Problems) []string {
 	t.Helper()
 	err := p.Err()

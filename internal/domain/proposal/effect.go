@@ -18,7 +18,7 @@ type Effect struct {
 	Currency money.Currency `json:"currency"`
 	Figures  []Figure       `json:"figures"` // what it means for the book
 	File     *FileEffect    `json:"file"`    // what a file would import; nil for all other proposals
-	// Problem says why the proposal cannot be carried out any more; empty if it can.
+	// Problem is why the proposal can no longer be carried out; empty if it can.
 	Problem string `json:"problem"`
 }
 
@@ -75,7 +75,7 @@ var amountFields = []string{"amount", "minimum_per_line", "minimum_per_month", "
 // currencyFields are the fields that say in which currency the amounts are.
 var currencyFields = []string{"currency", "settlement_currency"}
 
-// Text writes one side of a change for people. What does not exist is "".
+// Text formats one side of a change for display; "" if it does not exist.
 func (e Effect) Text(c Change, before bool) string {
 	raw := c.After
 	if before {

@@ -106,9 +106,10 @@ func (a Allocation) Sum(events []Event) Amounts {
 	return sum
 }
 
-// DoubleRecoveries says of each chargeback and reversal, by its transaction, whether money came back twice with it (R3):
-// with all events before it, or also with the refunds up to the next chargeback or reversal, the bounds of N cut something
-// off. So does a reversal that gives back more than was charged back. The events are in order of EffectiveAt, so the result does not depend on when they were learned.
+// DoubleRecoveries reports for each chargeback and reversal, by its transaction, whether money was returned twice (R3):
+// with all events before it, or also with the refunds up to the next chargeback or reversal, the bounds of N cut
+// something off. The same holds for a reversal that returns more than was charged back. The events are in order of
+// EffectiveAt, so the result does not depend on when they were learned.
 func (a Allocation) DoubleRecoveries(events []Event) map[int64]bool {
 	found := map[int64]bool{}
 	last, sum := int64(0), a.Sum(nil)
@@ -125,7 +126,7 @@ func (a Allocation) DoubleRecoveries(events []Event) map[int64]bool {
 }
 
 // TermsAt picks the terms in effect at a time, as known at another: the last ones recorded. history is in order of
-// recording, and its first terms count for all earlier times, too.
+// recording, and its first terms also count for all earlier times.
 func TermsAt(history []DatedTerms, at, known time.Time) Terms {
 	var found Terms
 	for i, t := range history {

@@ -23,8 +23,8 @@ var CertificateStates = []CertificateState{
 	CertifiedChargeback, CertifiedPartly, CertifiedProtected, CertifiedUnprotected, CertifiedEnded, CertifiedRefunded,
 }
 
-// Certified is the protected part of a booking at the end of a day, as far as the traveller may see it. Amounts are minor
-// units of the booking's currency. Payments of test channels count like others: Simulated says that there is one.
+// Certified is the protected part of a booking at the end of a day, as shown to the traveller. Amounts are minor units
+// of the booking's currency. Payments of test channels count like others: Simulated says that there is one.
 type Certified struct {
 	Protected   int64     // N of protected payments whose cover has started and whose last day of dispute has not passed (R3, R5)
 	Unprotected int64     // N of unprotected payments that could still be disputed

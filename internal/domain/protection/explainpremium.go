@@ -21,8 +21,8 @@ type ExplainedPremium struct {
 	Steps    []Step
 }
 
-// ExplainPremium adds the premium to an explanation (R10). lines are all lines of the allocation. The premium follows
-// what is known, and not the day that is explained: a line is booked when a change is recorded. The errors are those
+// ExplainPremium adds the premium to an explanation (R10). lines are all lines of the allocation. The premium depends
+// on what is known, not on the day of the explanation: a line is booked when a change is recorded. The errors are those
 // of PremiumState.
 func (x *Explained) ExplainPremium(policy terms.Policy, lines []PremiumLine, m Moment) error {
 	p := ExplainedPremium{Policy: policy}

@@ -51,7 +51,7 @@ type Change struct {
 // History is an allocation with its terms and events, as known at the moment of a report.
 type History struct {
 	Allocation
-	Terms  []DatedTerms // in order of recording; the first ones count for all earlier days, too
+	Terms  []DatedTerms // in order of recording; the first ones also count for all earlier days
 	Events []Event      // in order of EffectiveAt, and then of RecordedAt
 }
 
@@ -81,7 +81,7 @@ func (h History) LevelOn(day civil.Day, by terms.Recognition) Level {
 }
 
 // Walk calls each for every change on the days after first and up to last, in order. Each change has one cause, and
-// begins at the level where the one before ended: all changes together are the level of the last day less that of the
+// starts at the level where the previous one ended: together they add up to the level of the last day less that of the
 // first. An error of each ends the walk and is returned. When several things happen on one day, they count in this
 // order:
 //

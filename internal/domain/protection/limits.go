@@ -116,8 +116,8 @@ func (l Limit) Headroom(use int64) int64 { return max(0, l.Amount-use) }
 // LimitUse is the amount that an allocation adds to the use of a limit: its E1 at the locked rate (R12).
 type LimitUse struct {
 	Amount int64 // minor units of the allocation's policy currency
-	// Due is the next day on which time alone changes the use. A use of 0 has one, too, as long as another recognition
-	// would still find something undelivered. It is civil.NoDay when only new facts can change the use.
+	// Due is the next day on which time alone changes the use. A use of 0 also has one while another recognition would
+	// still find something undelivered. It is civil.NoDay when only new facts can change the use.
 	Due civil.Day
 }
 

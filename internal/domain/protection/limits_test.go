@@ -66,8 +66,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestOverSumsUp: whatever the order and size of payments without anything else between them, what lies over a limit
-// sums up to the use less the limit.
+// TestOverSumsUp: for payments of any order and size without other changes, the amounts over a limit add up to the use
+// less the limit.
 func TestOverSumsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := protection.Limit{Amount: rapid.Int64Range(1, 5000).Draw(t, "limit")}

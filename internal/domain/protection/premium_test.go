@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// priced is an allocation of a payment of a day, at rates that were on file the day before.
+// priced is an allocation of a payment of a day, at the rates of the day before.
 func priced(t interface {
 	Helper()
 	Fatal(...any)
@@ -151,8 +151,8 @@ func TestTheMinimumOfALine(t *testing.T) {
 	}
 }
 
-// TestPremiumLinesComeToThePremium: whatever the history, the lines sum to the premium of the state and what was
-// retained; nothing negative is retained, and what moves the premium by nothing books nothing.
+// TestPremiumLinesComeToThePremium: for any history, the lines add up to the premium of the state plus the retained
+// amount; no negative amount is retained, and changes that do not move the premium book no line.
 func TestPremiumLinesComeToThePremium(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		paid := civil.Day(rapid.IntRange(10000, 20000).Draw(t, "paid"))

@@ -37,8 +37,8 @@ type Statement struct {
 	Taxes    []StatementTax
 	Payments int64 // payments in the period, against any statement
 	Closing  int64
-	// Account is all that the channel was ever charged in this currency, up to this statement. Payments count against
-	// the oldest charges first. So Account less all payments is the open amount of this statement.
+	// Account is everything that the channel was ever charged in this currency, up to this statement. Payments count
+	// against the oldest charges first. So Account less all payments is the open amount of this statement.
 	Account int64
 }
 
@@ -46,8 +46,8 @@ type Statement struct {
 type IssuedStatement struct {
 	Statement
 	Open int64 // its open amount; 0 when it is fully paid
-	// Credit is what was paid beyond all charges of the account so far. The next statement deducts it. Only the latest statement of a
-	// channel and currency has it.
+	// Credit is the amount paid in excess of all charges of the account so far. The next statement deducts it. Only the
+	// latest statement of a channel and currency has it.
 	Credit int64
 }
 
@@ -91,11 +91,11 @@ type MonthlyMinimum struct {
 	Month   string `json:"month"` // YYYY-MM
 	Minimum int64  `json:"minimum"`
 	Booked  int64  `json:"booked"` // premium of the month's lines
-	Amount  int64  `json:"amount"` // what is missing
+	Amount  int64  `json:"amount"` // the missing information
 }
 
 // StatementTax is the tax of one code: that on all premium of the code to date, rounded once, less the tax of earlier
-// statements (R11). So what is returned in parts never comes to more than was charged.
+// statements (R11). So partial returns never exceed the tax charged.
 type StatementTax struct {
 	Code    string    `json:"code"`
 	Label   string    `json:"label"`

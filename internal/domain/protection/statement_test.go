@@ -56,7 +56,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestTaxGivenBackInParts: the taxes of all statements are that on all premium, rounded once.
+// TestTaxGivenBackInParts: the taxes of all statements add up to the tax on all premium, rounded once.
 func TestTaxGivenBackInParts(t *testing.T) {
 	t.Parallel()
 	ipt := terms.TaxCode{Code: "IPT", Label: "Insurance premium tax", RatePPM: 120_000}
@@ -95,7 +95,7 @@ func TestShortfall(t *testing.T) {
 	}
 }
 
-// TestSettleIsOneSum: however the lines are cut up, the amounts are the same, and each statement closes.
+// TestSettleIsOneSum: however the lines are split over statements, the amounts are the same, and each statement closes.
 func TestSettleIsOneSum(t *testing.T) {
 	rates := []terms.TaxCode{{Code: "IPT", RatePPM: 120_000}, {Code: "VAT", RatePPM: 55_555}}
 	rapid.Check(t, func(t *rapid.T) {

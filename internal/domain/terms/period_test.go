@@ -41,7 +41,7 @@ func TestPeriods(t *testing.T) {
 	}
 }
 
-// TestPeriodsFollowEachOther: every day lies in one period, and periods leave no day out.
+// TestPeriodsFollowEachOther: every day is in exactly one period.
 func TestPeriodsFollowEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom(terms.StatementPeriods).Draw(t, "kind")

@@ -107,8 +107,8 @@ func TestAPolicyNeedsADay(t *testing.T) {
 	}
 }
 
-// TestCoverOfAPolicy: the terms of cover stay unless they are given, are checked with their names, and amounts in another
-// currency are asked for again.
+// TestCoverOfAPolicy: the terms of cover stay unless they are set, problems name their fields, and a change of currency
+// requires new amounts.
 func TestCoverOfAPolicy(t *testing.T) {
 	before := DefaultPolicy("GBP")
 	before.Cover.Deductible, before.Cover.AggregateLimit = 100, 900

@@ -6,8 +6,8 @@ import (
 	"holdfast/internal/lib/cache"
 )
 
-// TestWhatNobodyAsksForGoes, and what is asked for stays.
-func TestWhatNobodyAsksForGoes(t *testing.T) {
+// TestUnusedValuesAreEvicted, and used ones stay.
+func TestUnusedValuesAreEvicted(t *testing.T) {
 	t.Parallel()
 	c := cache.New[string, int](2)
 	c.Put("a", 1)

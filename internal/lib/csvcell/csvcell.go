@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// formulaSigns begin a formula in a spreadsheet. Some programs take their wide forms, too, and look past white space.
+// formulaSigns begin a formula in a spreadsheet. Some programs also accept full-width forms, and skip leading white
+// space.
 const formulaSigns = "=+-@\t\r\n|%＝＋－＠"
 
 // PlainCell keeps a spreadsheet from running a text as a formula, because merchants and travellers write such texts. Every
@@ -19,7 +20,7 @@ func PlainCell(text string) string {
 	return text
 }
 
-// ShieldCell is PlainCell for a file that comes back: UnshieldCell gives the text as it was, whatever it was.
+// ShieldCell is PlainCell for a file that is imported again: UnshieldCell restores the exact text.
 func ShieldCell(text string) string {
 	if rest, quoted := strings.CutPrefix(text, "'"); quoted && ShieldCell(rest) != rest {
 		return "'" + text

@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// Of is the SHA-256 of values in their order. Values that are stored alike have the same digest, whichever engine
-// stores them, and also when they are read back as they are. Each value is written with its kind and its length, so
-// that no two lists have the same text: "i-5;" is a number, "t3:abc;" a text, "n;" NULL. Bytes are a text. An amount,
-// an instant or a day is a number, and so is true: 1. It is an error to give a value of any other kind.
+// Of is the SHA-256 of values in their order. Values that are stored the same way have the same digest, on both
+// engines, also after they are read back. Each value is written with its kind and its length, so that no two lists have
+// the same text: "i-5;" is a number, "t3:abc;" a text, "n;" NULL. Bytes are a text. An amount, an instant or a day is a
+// number, and so is true: 1. Any other kind of value is an error.
 func Of(values ...any) ([]byte, error) {
 	text := make([]byte, 0, 512)
 	for i, v := range values {

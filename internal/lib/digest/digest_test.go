@@ -19,8 +19,8 @@ func sumOf(t *testing.T, values ...any) []byte {
 	return sum
 }
 
-// TestADigestTellsValuesApart: no two lists have the same text before they are hashed.
-func TestADigestTellsValuesApart(t *testing.T) {
+// TestADigestDistinguishesValues: no two lists have the same text before they are hashed.
+func TestADigestDistinguishesValues(t *testing.T) {
 	t.Parallel()
 	type named string
 	lists := [][]any{
@@ -48,7 +48,7 @@ func TestADigestTellsValuesApart(t *testing.T) {
 	}
 }
 
-// TestTheTextOfADigestStays: digests that are stored must fit for ever.
+// TestTheTextOfADigestStays: stored digests must remain valid forever.
 func TestTheTextOfADigestStays(t *testing.T) {
 	t.Parallel()
 	// printf 'i-5;t3:abc;i1;n;' | sha256sum
@@ -58,7 +58,7 @@ func TestTheTextOfADigestStays(t *testing.T) {
 	}
 }
 
-// BenchmarkDigest digests what a transaction is made of. A purchase makes five digests, most of them shorter.
+// BenchmarkDigest digests the values of a transaction. A purchase needs five digests, most of them shorter.
 func BenchmarkDigest(b *testing.B) {
 	values := []any{
 		int64(1), "9fd1995b-b6ee-4955-93d0-a2b33c6a30cb", int64(3), int64(0), "holdfast", "holdfast", "purchase", "EUR",

@@ -55,7 +55,7 @@ func TestFormsOfEveryLanguage(t *testing.T) {
 	}
 }
 
-// TestForms at the edges: no first day, a first day after the last, the largest amounts, codes that nobody knows.
+// TestForms at the edges: no first day, a first day after the last, the largest amounts, unknown codes.
 func TestFormsAtTheEdges(t *testing.T) {
 	l := i18n.Of("enGB")
 	day := civil.Date(2026, time.March, 31)

@@ -18,7 +18,7 @@ import (
 // sections are the parts of the catalogue.
 var sections = []string{"modal", "paper", "label", "mail", "certificate"}
 
-// catalogue gives all texts of a language.
+// catalogue returns all texts of a language.
 func catalogue(code string) map[string]i18n.Text {
 	all := map[string]i18n.Text{}
 	for _, section := range sections {
@@ -112,7 +112,7 @@ var same = map[string]string{
 	"frFR paper.kind":              "the French word, too",
 }
 
-// TestNoLanguageLeavesATextInEnglish: a text that was copied and never translated is found.
+// TestNoLanguageLeavesATextInEnglish finds texts that were copied but not translated.
 func TestNoLanguageLeavesATextInEnglish(t *testing.T) {
 	english := catalogue("enGB")
 	for _, code := range i18n.Codes() {

@@ -15,7 +15,7 @@ import (
 // Bounds of a limiter. A place is whatever is scarce: a running request, a call, a byte of memory.
 type Bounds struct {
 	Places    int64         // taken at once
-	PerCaller int64         // taken or waited for by one caller; zero: callers are not told apart; negative: none
+	PerCaller int64         // taken or waited for by one caller; zero: callers are not distinguished; negative: none
 	Queue     int64         // waited for; zero: nobody waits
 	Wait      time.Duration // how long one waits; zero: as long as its context lasts
 }
@@ -26,8 +26,9 @@ var (
 	ErrFull   = errors.New("the queue is full, or the wait for a slot timed out")
 )
 
-// Limiter hands out slots, first come, first served. A caller has no more in the queue than could run at once, and
-// with the rest behind that in a queue of its own. So a newcomer waits behind a few calls of a heavy caller, not behind all.
+// Limiter grants slots in order of arrival. A caller has at most as many calls in the common queue as can run at the
+// same time; the rest wait in the caller's own queue. So a new caller waits behind a few calls of a heavy caller, not
+// behind all of them.
 type Limiter struct {
 	bounds Bounds
 	places *semaphore.Weighted
@@ -40,7 +41,7 @@ type Limiter struct {
 // caller holds slots or waits for them.
 type caller struct {
 	asked int64               // taken or waited for
-	own   *semaphore.Weighted // lets no more into the common queue than could run at once
+	own   *semaphore.Weighted // admits no more to the common queue than can run at the same time
 }
 
 // New makes a limiter.

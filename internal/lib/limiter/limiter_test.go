@@ -26,7 +26,7 @@ func empty(t *testing.T, l *Limiter) {
 	}
 }
 
-// queue has callers wait for a place, one after the other. Each writes its name into the order when it has one.
+// queue has callers wait for a slot, one after the other. Each appends its name to the order when it gets one.
 func queue(ctx context.Context, l *Limiter, order chan<- string, callers ...string) {
 	for _, caller := range callers {
 		go func() {
@@ -60,7 +60,7 @@ func TestOneCallerIsBounded(t *testing.T) {
 	acquire(t, l, "a", 3, nil)
 	acquire(t, l, "a", 2, ErrCaller)
 	acquire(t, l, "a", 1, nil)
-	acquire(t, l, "", 6, nil) // nobody in particular
+	acquire(t, l, "", 6, nil) // no caller
 	acquire(t, l, "b", 1, ErrFull)
 	l.Release("a", 3)
 	l.Release("a", 1)
@@ -68,7 +68,7 @@ func TestOneCallerIsBounded(t *testing.T) {
 	empty(t, l)
 }
 
-// TestAHeavyCallerHoldsNobodyUp: of what it has sent, no more stands in front of a newcomer than could run at once, and it
+// TestAHeavyCallerHoldsNobodyUp: no more of its calls are ahead of a new caller than can run at the same time, and it
 // cannot fill the common queue.
 func TestAHeavyCallerHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

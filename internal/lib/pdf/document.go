@@ -30,7 +30,7 @@ type Document struct {
 // Texts are the texts of a document, from which its fonts are made.
 type Texts struct {
 	Own      string // the program's own texts: a character that no font has is an error
-	Outside  string // what others wrote, as Characters returns it
+	Outside  string // user input, as returned by Characters
 	Language string // decides how Chinese, Japanese and Korean characters are drawn
 }
 
@@ -55,7 +55,7 @@ func (f Fonts) New(t Texts) (doc *Document, lacking map[rune]bool, err error) {
 	return doc, lacking, nil
 }
 
-// Characters are the characters that drawing a text takes, and those that SpellOut looks for.
+// Characters are the characters needed to draw a text, and those that SpellOut looks for.
 func Characters(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(text, "\n") {

@@ -38,8 +38,8 @@ func (f Fonts) dir() string {
 	return f.Dir
 }
 
-// mendTime is when to retry a document after a font was missing: it has to be installed first.
-const mendTime = time.Hour
+// retryTime is when to retry a document after a font was missing: the font has to be installed first.
+const retryTime = time.Hour
 
 // The weights of a document.
 const (
@@ -128,7 +128,7 @@ func inflate(file io.Reader) ([]byte, error) {
 // noFont is the error when no font has a character of our own texts. Nothing is wrong with the request.
 func noFont(r rune) error {
 	return &errs.Error{
-		Kind: errs.Unavailable, RetryAfter: mendTime,
+		Kind: errs.Unavailable, RetryAfter: retryTime,
 		Message: fmt.Sprintf("This server has no font for some characters of the document, such as %q (%U). The operator must install "+
 			"the Debian package fonts-noto-cjk.", r, r),
 	}

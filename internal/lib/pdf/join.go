@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// The characters that join letters and have no forms, and the one that keeps letters apart.
+// The characters that join letters but have no forms, and the one that separates letters.
 const (
 	tatweel            = '\u0640'
 	zeroWidthJoiner    = '\u200d'
@@ -23,7 +23,7 @@ const lam = '\u0644'
 
 var withLam = map[rune]rune{'\u0622': 0xfef5, '\u0623': 0xfef7, '\u0625': 0xfef9, '\u0627': 0xfefb}
 
-// joining has the forms of each letter of which Unicode has them as characters. The others have no font here, and are
+// joining has the forms of each letter for which Unicode has them as characters. The others have no font here, and are
 // spelled out.
 var joining = func() map[rune][4]rune {
 	forms := map[rune][4]rune{'\u0649': {0xfeef, 0xfef0, 0xfbe8, 0xfbe9}} // the only ones that do not follow each other
@@ -37,7 +37,7 @@ var joining = func() map[rune][4]rune {
 	return forms
 }()
 
-// letters are the Arabic letters, made of UnicodeData.txt (version 15): the first form, and how many there are.
+// letters are the Arabic letters, generated from UnicodeData.txt (version 15): the first form and the number of forms.
 var letters = []struct{ letter, first, forms rune }{
 	{0x0621, 0xfe80, 1}, {0x0622, 0xfe81, 2}, {0x0623, 0xfe83, 2}, {0x0624, 0xfe85, 2}, {0x0625, 0xfe87, 2},
 	{0x0626, 0xfe89, 4}, {0x0627, 0xfe8d, 2}, {0x0628, 0xfe8f, 4}, {0x0629, 0xfe93, 2}, {0x062a, 0xfe95, 4},
@@ -108,7 +108,7 @@ const (
 	firstTone, lastTone = '\u0e48', '\u0e4b'
 )
 
-// thai takes sara am apart: its mark stands over the consonant, and below the tone that is written before it.
+// thai decomposes sara am: its mark is drawn above the consonant, below the tone mark that is written before it.
 func thai(text []rune) []rune {
 	var made []rune
 	for _, r := range text {

@@ -2,8 +2,8 @@ package pdf
 
 import "golang.org/x/text/unicode/bidi"
 
-// The package bidi tells the class of each character. It does not tell levels, without which numbers cannot be put in
-// order, and its pairs of brackets never match (version 0.43). So the rules W1 to I2 of Unicode's annex 9 are here. A test
+// The package bidi returns the class of each character. It does not return levels, which are needed to order numbers,
+// and its pairs of brackets never match (version 0.43). So the rules W1 to I2 of Unicode's annex 9 are here. A test
 // compares them with that package, for texts without brackets.
 
 // levels are the levels of the characters of a line in the direction base, which is L or R: odd from right to left.
@@ -151,7 +151,7 @@ func inside(between []bidi.Class, before, base bidi.Class) (of bidi.Class, ok bo
 		}
 		ok = ok || found
 	}
-	return before, ok // all inside has the other direction: it counts if what is before has it, too
+	return before, ok // everything inside has the other direction, which counts if the text before has it too
 }
 
 // neutral gives characters without a direction that of both their neighbours, or of the line (rules N1 and N2).

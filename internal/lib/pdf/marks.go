@@ -8,8 +8,8 @@ import (
 // firstMark is the first mark of Hebrew. Those before it are for Latin, Greek and Cyrillic letters.
 const firstMark = '\u0591'
 
-// marked reports whether a character is a mark of Arabic, Hebrew or Thai, which is drawn over or under the letter before
-// it. Marks of other scripts stand where their font puts them.
+// marked reports whether a character is a mark of Arabic, Hebrew or Thai, which is drawn above or below the letter
+// before it. Marks of other scripts are drawn where their font places them.
 func marked(r rune) bool {
 	return unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Thai, unicode.Inherited) && r >= firstMark
 }
@@ -25,7 +25,7 @@ const (
 // markGap is kept free between a letter and its marks.
 const markGap = 40
 
-// ascenderRoom is what a Thai mark leaves free for the stroke of a letter that rises above the others, at its right.
+// ascenderRoom is the space that a Thai mark leaves for the ascender at the right of a letter.
 const ascenderRoom = 130
 
 // shape is what must be known of a glyph to place marks.
@@ -42,25 +42,25 @@ func shapesOf(glyphs []glyph) map[rune]shape {
 	return shapes
 }
 
-// placed is a mark, and where it is drawn: how far from where the letter begins, and how far above the line.
+// placed is a mark and its position: the distance from the start of the letter, and the height above the line.
 type placed struct {
 	mark  rune
 	x, up int
 }
 
-// shadda stands next to its letter, also where a vowel is written before it: a vowel below it would be another one.
+// shadda is drawn next to its letter, even if a vowel is written before it: a vowel below it would be a different one.
 const shadda = '\u0651'
 
 // highest and lowest are how far marks may reach, so that many of them do not cover the lines above and below.
 const highest, lowest = 1250, -550
 
-// place puts marks on a letter, as far as the boxes of the two tell: in the middle, each farther out than the one before.
-// Fonts have tables for it, which the PDF library does not read.
+// place positions marks on a letter by their bounding boxes: centred, each farther out than the previous one. Fonts
+// have tables for it, which the PDF library does not read.
 func place(letter rune, marks []rune, shapes map[rune]shape) []placed {
 	on := shapes[letter]
 	top, bottom := on.box.maxY, on.box.minY
 	if unicode.Is(unicode.Thai, letter) {
-		top = 0 // its marks stand high enough for all letters, but for the ascenders that are at their side
+		top = 0 // its marks are high enough for all letters except for ascenders next to them
 	}
 	var all []placed
 	marks = slices.Clone(marks)

@@ -9,16 +9,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Apart stands in a text where a part begins that is put in order by itself. No text from outside has one.
+// Apart marks the start of a part of a text that is ordered separately. No text from outside contains it.
 const Apart = "\u2068"
 
-// shaped reports whether a text has letters that do not just stand side by side as they are written.
+// shaped reports whether a text has letters that are not simply drawn one after the other.
 func shaped(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Thai) })
 }
 
-// Clean removes the invisible marks that embed, override and isolate directions. In a name they could turn around what
-// stands beside it, or make it look like another name. A letter that is written in two parts becomes one.
+// Clean removes the invisible marks that embed, override and isolate directions. In a name they could reverse the text
+// next to it, or make it look like another name. Decomposed letters are composed.
 func Clean(text string) string {
 	if shaped(text) {
 		text = norm.NFC.String(text) // not of other texts: Japanese names have characters that would change
@@ -48,7 +48,7 @@ func arrange(text string) (drawn string, fromRight bool) {
 	return strings.Map(visible, b.String()), fromRight
 }
 
-// visible removes the marks that only say how to join and order what is beside them.
+// visible removes the marks that only control how adjacent text is joined and ordered.
 func visible(r rune) rune {
 	switch r {
 	case '\u2068', zeroWidthNonJoiner, zeroWidthJoiner, '\u200e', '\u200f', '\u061c', '\ufeff':
@@ -91,8 +91,8 @@ func direction(line []rune) bidi.Class {
 	return bidi.L
 }
 
-// reorder turns around, from the highest level down, each part of at least that level (rule L2). A letter keeps its marks
-// behind it, because they are drawn over what is drawn already.
+// reorder reverses, from the highest level down, each part of at least that level (rule L2). Marks stay after their
+// letter, because they are drawn over it.
 func reorder(text []rune, level []int) string {
 	type cluster struct {
 		text  []rune

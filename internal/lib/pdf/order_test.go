@@ -60,8 +60,7 @@ func TestTextsAreArranged(t *testing.T) {
 	}
 }
 
-// TestDirectionsAreThoseOfTheLibrary compares our levels with the library's runs, of which it tells only whether they go
-// from the right.
+// TestDirectionsAreThoseOfTheLibrary compares our levels with the library's runs, which only have a direction.
 func TestDirectionsAreThoseOfTheLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.SliceOfN(rapid.SampledFrom([]rune("aZשםسب١٢12 .,:+-%$€!&*\u0301\u05b8\u064e\u200e\u200f\u061c")), 1, 24).Draw(t, "line")
@@ -86,7 +85,7 @@ func TestDirectionsAreThoseOfTheLibrary(t *testing.T) {
 	})
 }
 
-// TestFormsAreThoseOfTheirLetters compares the table with what Unicode says of each form, and looks for it in the fonts:
+// TestFormsAreThoseOfTheirLetters compares the table with Unicode's data for each form, and looks for it in the fonts:
 // a form without a glyph could not be spelled out.
 func TestFormsAreThoseOfTheirLetters(t *testing.T) {
 	drawn := []rune{nikhahit, saraAa, firstTone, lastTone}
@@ -120,7 +119,7 @@ func TestFormsAreThoseOfTheirLetters(t *testing.T) {
 	}
 }
 
-func TestMarksStandOnTheirLetters(t *testing.T) {
+func TestMarksAreOnTheirLetters(t *testing.T) {
 	fonts, err := embedded(regular)
 	if err != nil {
 		t.Fatal(err)

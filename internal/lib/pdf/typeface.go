@@ -72,9 +72,9 @@ func find(buffer *sfnt.Buffer, r rune, fonts []*sfnt.Font) (glyph, bool, error) 
 // lastCharacter is the last character for which the character map of the font has a place.
 const lastCharacter = 0xFFFE
 
-// typeface writes a TrueType font with the given glyphs, in the order of their characters. The PDF library can embed only
-// TrueType outlines, and Debian's CJK fonts have the other kind (CFF). So every document gets its own font, made of the
-// outlines that it needs.
+// typeface writes a TrueType font with the given glyphs, in the order of their characters. The PDF library can embed
+// only TrueType outlines, and Debian's CJK fonts have the other kind (CFF). So every document gets its own font with
+// the outlines that it needs.
 func typeface(glyphs []glyph, bold bool) []byte {
 	drawn := []contours{{}} // glyph 0 is for missing characters, and never used
 	widths := []int{unitsPerEm / 2}

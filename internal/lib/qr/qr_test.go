@@ -15,14 +15,14 @@ import (
 	"github.com/makiuchi-d/gozxing/qrcode"
 )
 
-// texts are what codes are made of: addresses of certificates, and of second factors.
+// texts are typical contents: URLs of certificates, and of second factors.
 var texts = []string{
 	"https://pay.example.org/certificate/" + strings.Repeat("k", 22),
 	"otpauth://totp/Acme%20Travel:ada@example.org?algorithm=SHA1&digits=6&issuer=Acme%20Travel&period=30&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
 	"HTTPS://PAY.EXAMPLE.ORG/1", "12345678", "Zahlung für Łukasz 支付", strings.Repeat("https://pay.example.org/", 40),
 }
 
-// scanned reads a picture as a camera's program does.
+// scanned decodes an image like a camera app.
 func scanned(picture image.Image) (string, error) {
 	bitmap, err := gozxing.NewBinaryBitmapFromImage(picture)
 	if err != nil {
@@ -35,7 +35,7 @@ func scanned(picture image.Image) (string, error) {
 	return found.GetText(), nil
 }
 
-// drawn draws the path of an outline, which has no other steps than these.
+// drawn draws the path of an outline, which only has these commands.
 func drawn(t *testing.T, c qr.Code, pixels int) image.Image {
 	picture := image.NewGray(image.Rect(0, 0, c.Size()*pixels, c.Size()*pixels))
 	for i := range picture.Pix {
@@ -89,7 +89,7 @@ func TestAScannerReadsTheCode(t *testing.T) {
 	}
 }
 
-// TestWhatIsTooLongHasNoCode: it is an error, and no code of a part.
+// TestWhatIsTooLongHasNoCode: it is an error, not a truncated code.
 func TestWhatIsTooLongHasNoCode(t *testing.T) {
 	t.Parallel()
 	if _, err := qr.Of(strings.Repeat("a", 2400)); err == nil {

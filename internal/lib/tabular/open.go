@@ -13,8 +13,8 @@ import (
 // separators are what programs put between cells, the likeliest first.
 const separators = ",;\t|"
 
-// Open finds out how a file is written: its encoding, the ends of its lines and its separator. A first line such as sep=; names the
-// separator and is no row. Errors are those of r.
+// Open detects the encoding, line ends and separator of a file. A first line such as sep=; sets the separator and is
+// not a row. Errors are those of r.
 func Open(r io.Reader) (*Reader, error) {
 	text, err := Text(r)
 	if err != nil {
@@ -39,7 +39,7 @@ func Open(r io.Reader) (*Reader, error) {
 	return in, nil
 }
 
-// Text is a file as UTF-8, or, where it is neither UTF-8 nor UTF-16, its bytes. It may still begin with a byte order mark.
+// Text is a file as UTF-8, or its bytes if it is neither UTF-8 nor UTF-16. It may still begin with a byte order mark.
 func Text(r io.Reader) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, buffer)
 	ahead, err := in.Peek(64)
@@ -82,8 +82,8 @@ func utf16Order(ahead []byte) (unicode.Endianness, bool) {
 // lookedAt is how many lines decide about the separator.
 const lookedAt = 40
 
-// separatorOf is the separator that most lines have equally often; among several, the one that they have more often. A text with many commas
-// in one cell does not outweigh the semicolons of all rows.
+// separatorOf returns the separator that most lines contain equally often; if there are several, the most frequent one.
+// A text with many commas in one cell does not outweigh the semicolons of all rows.
 func separatorOf(ahead []byte, end byte) rune {
 	best, bestLines, bestCells := ',', 0, 0
 	for _, s := range separators {

@@ -55,7 +55,7 @@ type line struct {
 
 const utf8BOM = "\ufeff" // a mark that spreadsheet programs put before the first column
 
-// buffer is how much of a file is looked at to find out how it is written.
+// buffer is how much of a file is read to detect its format.
 const buffer = 32 << 10
 
 // New reads a file in UTF-8, with or without a byte order mark, whose separator is known.
@@ -87,8 +87,8 @@ func (r *Reader) Next() (Row, error) {
 	}
 }
 
-// row reads the row that starts with first. A cell in quotes may have line breaks: the row continues until the number of
-// quotation marks is even. If the row is broken, only its first line is refused, and the others are read again.
+// row reads the row that starts with first. A cell in quotes may have line breaks: the row continues until the number
+// of quotation marks is even. If the row is broken, only its first line is rejected, and the others are read again.
 func (r *Reader) row(first line) (Row, error) {
 	text := first.text
 	broken := Row{Line: first.number, Text: first.text}

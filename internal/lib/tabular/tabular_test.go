@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/lib/tabular"
 )
 
-// read returns the rows of a file as text, a broken one as its line and error.
+// read returns the rows of a file as text, broken ones as line and error.
 func read(t *testing.T, text string) (rows []string) {
 	t.Helper()
 	in, err := tabular.Open(strings.NewReader(text))
@@ -106,7 +106,8 @@ func TestTheSeparatorIsThatOfMostLines(t *testing.T) {
 	}
 }
 
-// TestABrokenRowIsAloneWrong: a quotation mark that is never closed does not take the rows after it, and neither does a row without end.
+// TestABrokenRowIsAloneWrong: a quotation mark that is never closed does not swallow the rows after it, and neither
+// does a row without an end.
 func TestABrokenRowIsAloneWrong(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 70_000)
@@ -117,7 +118,7 @@ func TestABrokenRowIsAloneWrong(t *testing.T) {
 	}
 }
 
-func TestABrokenFileIsTold(t *testing.T) {
+func TestABrokenFileIsReported(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is gone")
 	if _, err := tabular.Open(failing{broken}); !errors.Is(err, broken) {

@@ -49,7 +49,7 @@ type Letter struct {
 	Channel      string         `json:"channel,omitempty"`    // its name, for the merchant
 	Lines        []string       `json:"lines,omitempty"`      // of an e-mail with the chain heads
 	Address      string         `json:"address,omitempty"`    // of a webhook
-	Days         int64          `json:"days,omitempty"`       // how long a webhook has failed; 0: its receiver wants no more events
+	Days         int64          `json:"days,omitempty"`       // how long a webhook has failed; 0: its receiver responded with 410
 	Username     string         `json:"username,omitempty"`   // of the reader, who uses the service
 	By           string         `json:"by,omitempty"`         // who invites the reader
 	// Data of an e-mail about a protection request.
@@ -110,7 +110,7 @@ func (h *happening) mails(tx *store.Tx) ([]Mail, error) {
 	return h.packed, nil
 }
 
-// isNews reports whether anybody is notified of a transaction.
+// isNews reports whether a transaction causes a notification.
 func isNews(t payment.Transaction) bool {
 	return t.ImportKey == "" && (t.Type.Operators() || t.CreatedAt.Sub(t.EffectiveAt) <= oldNews)
 }

@@ -94,7 +94,7 @@ func readMail(tx *store.Tx, siteID, id int64) (Mail, error) {
 	})
 }
 
-// lockMail is readMail in a write: nobody else changes the mail before the write ends.
+// lockMail is readMail in a write, and locks the e-mail until the write ends.
 func lockMail(tx *store.Tx, siteID, id int64) (Mail, error) {
 	return scanMail(func(dest ...any) error {
 		return tx.QueryRow(`UPDATE mails SET number = number WHERE site_id = $1 AND id = $2 RETURNING `+mailColumns,

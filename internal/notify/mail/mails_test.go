@@ -105,8 +105,8 @@ func (p *post) want(lines ...string) {
 	}
 }
 
-// TestEachEventIsToldOnce: several processes follow and send at the same time, and stop at any point.
-func TestEachEventIsToldOnce(t *testing.T) {
+// TestEachEventIsMailedOnce: several processes follow and send at the same time, and stop at any point.
+func TestEachEventIsMailedOnce(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
 		list, copies := "shop@example.org, desk@example.org", true
@@ -549,8 +549,8 @@ func TestABookIsNoNews(t *testing.T) {
 	})
 }
 
-// TestMerchantsAreTold: about failures where they want it, and about chargebacks and their reversals.
-func TestMerchantsAreTold(t *testing.T) {
+// TestMerchantsAreNotified: about failures where they want it, and about chargebacks and their reversals.
+func TestMerchantsAreNotified(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		p := &post{World: w.World, t: t, server: &server{}, channel: w.Channel}

@@ -11,8 +11,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// TestARequestForProtectionIsTold: to the operator's people when it is asked, to those who manage the site when it is answered.
-func TestARequestForProtectionIsTold(t *testing.T) {
+// TestARequestForProtectionIsMailed: to the operator's people when it is asked, to those who manage the site when it is answered.
+func TestARequestForProtectionIsMailed(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
 		p.user("ops", "ops@example.org", access.Operator)

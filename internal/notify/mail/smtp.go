@@ -113,7 +113,7 @@ func (s *SMTP) send(ctx context.Context, m Mail, text Message) result {
 	}
 	for _, step := range []struct {
 		do     func() error
-		sender bool // it is about the sender, which is the same for all e-mails
+		sender bool // it is about the sender, so it affects all e-mails
 	}{
 		{func() error { return conn.Mail("<" + s.From + ">") }, true},
 		{func() error { return conn.Rcpt("<" + recipient + ">") }, false},

@@ -50,7 +50,8 @@ func (m *Mails) WriteTo(tx *store.Tx, in people.LinkMail) error {
 var kindsOfLinks = map[people.LinkKind]Kind{people.Invitation: Invitation, people.Access: Access, people.Reset: Password,
 	people.Address: AddressKind, people.Moved: AddressChanged}
 
-// private are the kinds that only operators see in lists: their recipients are no business of others on the site.
+// private are the kinds that only operators see in lists, because their recipients must not be visible to others on the
+// site.
 var private = []Kind{Invitation, Access, Password, AddressKind, AddressChanged, ReportKind, ProtectionAsked}
 
 // visible returns a filter that hides e-mails the actor may not see.
@@ -66,8 +67,8 @@ func visible(actor access.Actor) func(m Mail, err error) (Mail, error) {
 // linkGone is the note on an e-mail whose link was used or expired before it could be sent.
 const linkGone = "The link in this e-mail has already been used or has expired."
 
-// secretText renders an e-mail as sent: with the one-time link, which is shown nowhere else. problem says why it cannot be
-// sent any more.
+// secretText renders an e-mail as sent: with the one-time link, which is shown nowhere else. problem is why it can no
+// longer be sent.
 func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, problem string, err error) {
 	if mail.Letter.Link == "" {
 		if made, err = m.text(ctx, mail); err == nil && mail.FileID != 0 {
@@ -133,11 +134,11 @@ func (w *writer) toPerson(v *view, link string) {
 		v.Paragraphs = []string{
 			"The e-mail address of your account " + w.Username + " was changed. E-mails for the account no longer come here.",
 		}
-		v.After = []string{"If it was not you, contact the person who gave you access immediately: somebody else is using your account."}
+		v.After = []string{"If it was not you, contact the person who gave you access immediately: someone else is using your account."}
 		if w.By != "" {
 			v.Preheader = "If you did not request this, contact us immediately."
 			v.Paragraphs[0] = clean(w.By, maxName) + " has changed the e-mail address of your account " + w.Username + ". E-mails for the account no longer come here."
-			v.After = []string{"If you did not request this, contact the person who gave you access immediately: somebody else may be trying to use your account."}
+			v.After = []string{"If you did not request this, contact the person who gave you access immediately: someone else may be trying to use your account."}
 		}
 	default:
 		v.Subject = "Reset the password of " + w.Username

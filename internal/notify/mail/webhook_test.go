@@ -64,8 +64,8 @@ func (p *post) refuses() webhooks.Endpoint {
 	return made
 }
 
-// TestADisabledWebhookIsTold: to those who can mend it, and to operators where the site has nobody.
-func TestADisabledWebhookIsTold(t *testing.T) {
+// TestADisabledWebhookIsMailed: to those who can mend it, and to operators where the site has nobody.
+func TestADisabledWebhookIsMailed(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
 		p.user("nobody", "nobody@example.org", "")

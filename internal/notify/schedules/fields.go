@@ -34,7 +34,7 @@ type Fields struct {
 	users []int64 // the recipients
 }
 
-// look generates a schedule's page once, so that nobody schedules a report that cannot be created.
+// look generates a schedule's page once, so that no report is scheduled that cannot be created.
 func (o *Schedules) look(ctx context.Context, actor access.Actor, in Fields) error {
 	if o.Make == nil || in.View == nil || actor.UserID == 0 && in.Owner == nil {
 		return nil

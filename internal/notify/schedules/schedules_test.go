@@ -252,8 +252,8 @@ func TestRightsCountWhenAReportIsMade(t *testing.T) {
 	})
 }
 
-// TestWhatFailsIsToldAndHoldsUpNobody.
-func TestWhatFailsIsToldAndHoldsUpNobody(t *testing.T) {
+// TestAFailureIsReportedAndBlocksNoOther.
+func TestAFailureIsReportedAndBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, d *desk) {
 		o := d.order(schedules.Week, 1, "ann")

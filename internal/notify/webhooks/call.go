@@ -37,7 +37,7 @@ func notDeleted(err error) error {
 	return err
 }
 
-// attempt sends a delivery once. gone reports that its event was removed, or its endpoint. err is a problem of our own.
+// attempt sends a delivery once. gone reports that its event or its endpoint was deleted. err is an error of our own.
 func (w *Webhooks) attempt(ctx context.Context, e Endpoint, d Delivery) (a Attempt, gone bool, err error) {
 	a.At = w.Clock()
 	var sent event.Event
@@ -75,8 +75,8 @@ func (w *Webhooks) attempt(ctx context.Context, e Endpoint, d Delivery) (a Attem
 	return w.call(ctx, e, headers, shown[0], a), false, nil
 }
 
-// MessageID is the header webhook-id of an event: the same in every attempt and in a replay. The instant is in it because a
-// database that was restored gives the numbers after the backup once more.
+// MessageID is the header webhook-id of an event: the same in every attempt and in a replay. It contains the time
+// because a restored database reuses the numbers after the backup.
 func MessageID(id int64, at time.Time) string {
 	return "evt_" + strconv.FormatInt(id, 10) + "_" + strconv.FormatInt(at.UnixMicro(), 36)
 }
@@ -123,14 +123,14 @@ func (w *Webhooks) call(ctx context.Context, e Endpoint, headers http.Header, bo
 	}
 	defer answer.Body.Close()
 	a.Status = answer.StatusCode
-	// The status counts, and the body is only kept for people: where it breaks off, its beginning will do. What is longer is
-	// never read: closing the body ends the connection.
+	// Only the status counts. The body is stored for people, so if it breaks off, its beginning is enough. Longer
+	// bodies are not read: closing the body ends the connection.
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	a.Answer = legible(text)
 	return a
 }
 
-// problemOf says in words why there was no answer. It does not tell what the program sees of its own network.
+// problemOf describes why there was no response, without details of our own network.
 func problemOf(err error) string {
 	var certificate *tls.CertificateVerificationError
 	var name *net.DNSError

@@ -40,8 +40,8 @@ func networks(texts ...string) (list []netip.Prefix) {
 	return list
 }
 
-// isPublic reports whether an address is one of the open internet. Addresses of machines that stand near the program are
-// not: among them those at which clouds tell a machine its secrets.
+// isPublic reports whether an address is on the public internet. Addresses of the local network are not, including the
+// metadata services of cloud providers.
 func isPublic(address netip.Addr) bool {
 	if address.Zone() != "" {
 		return false
@@ -61,8 +61,8 @@ func isPublic(address netip.Addr) bool {
 // errPrivate is the error for an address that is refused.
 var errPrivate = errors.New("the address is not a public one")
 
-// publicOnly refuses to dial an address that is not public. It sees the address that is dialled, whatever the name of the
-// host meant a moment before.
+// publicOnly refuses to dial an address that is not public. It checks the address that is actually dialled, whatever
+// the host name resolved to before.
 func publicOnly(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil || !isPublic(to.Addr()) || !portAllowed(int(to.Port())) {
@@ -100,7 +100,7 @@ func (w *Webhooks) client(sandbox bool) *http.Client {
 	return w.clients[0]
 }
 
-// checkURL says what is wrong with the address of an endpoint, or "".
+// checkURL returns the problem with the URL of an endpoint, or "".
 func (w *Webhooks) checkURL(ctx context.Context, text string, sandbox bool) (problem string) {
 	u, err := url.Parse(text)
 	switch {
@@ -129,7 +129,8 @@ func (w *Webhooks) checkURL(ctx context.Context, text string, sandbox bool) (pro
 // lookupTime is how long a name may take to be found when an endpoint is saved.
 const lookupTime = 2 * time.Second
 
-// checkHost refuses a host that has an address near the program. A name that nobody knows may come to mean something.
+// checkHost rejects a host with a private address. A name that does not resolve is accepted, because it may resolve
+// later.
 func (w *Webhooks) checkHost(ctx context.Context, host string) (problem string) {
 	const refused = "The address belongs to a private, local or reserved network. Webhooks only go to public addresses."
 	if address, err := netip.ParseAddr(host); err == nil {

@@ -120,7 +120,7 @@ func (w *Webhooks) Create(ctx context.Context, actor access.Actor, in EndpointFi
 	if err != nil {
 		return Endpoint{}, err
 	}
-	// What happened so far gets its position first: the new endpoint begins behind it.
+	// Events so far get their positions first: the new endpoint starts after them.
 	at := w.Events
 	if _, err := at.Place(ctx, actor.SiteID); err != nil {
 		return Endpoint{}, err
@@ -135,7 +135,7 @@ func (w *Webhooks) Create(ctx context.Context, actor access.Actor, in EndpointFi
 
 // insert stores a new endpoint with its first secret.
 func (w *Webhooks) insert(tx *store.Tx, actor access.Actor, made Endpoint) (Endpoint, error) {
-	if err := sites.Lock(tx, actor.SiteID); err != nil { // so that nobody makes another between count and insert
+	if err := sites.Lock(tx, actor.SiteID); err != nil { // so that none is added between count and insert
 		return made, err
 	}
 	n, err := countEndpoints(tx, actor.SiteID)
@@ -158,8 +158,7 @@ func (w *Webhooks) insert(tx *store.Tx, actor access.Actor, made Endpoint) (Endp
 	return made, audit.Record(tx, actor, "webhook.create", endpointObject(made.ID), nil, auditEndpoint(made))
 }
 
-// checked sets the fields that a request gives, and looks at the address. It asks for the addresses of its host, so no
-// transaction may be open.
+// checked sets the fields of a request and checks the URL. It resolves the host, so no transaction may be open.
 func (w *Webhooks) checked(ctx context.Context, actor access.Actor, in EndpointFields, e Endpoint) (Endpoint, error) {
 	problems := in.Problems.Clone()
 	e = in.apply(e, actor, &problems)
@@ -216,7 +215,7 @@ func (w *Webhooks) Change(ctx context.Context, actor access.Actor, id int64, in 
 	return changed, unknownEndpoint(err, id)
 }
 
-// Delete ends an endpoint with all that waits for it. ifVersion is the version that the caller has read, 0 for any.
+// Delete deletes an endpoint and its pending deliveries. ifVersion is the version that the caller has read, 0 for any.
 func (w *Webhooks) Delete(ctx context.Context, actor access.Actor, id, ifVersion int64) error {
 	if err := actor.Require(access.WriteSite); err != nil {
 		return err
@@ -245,8 +244,8 @@ func (w *Webhooks) Delete(ctx context.Context, actor access.Actor, id, ifVersion
 	return unknownEndpoint(err, id)
 }
 
-// Rotate gives an endpoint another secret, and shows it. The one before signs for 24 hours more, beside the new one; with
-// now it ends at once. One that was replaced before ends in either case. ifVersion is as for Delete.
+// Rotate replaces the secret of an endpoint and returns the new one. The previous secret also signs for 24 more hours;
+// with now it ends immediately. An even older one ends in either case. ifVersion is as for Delete.
 func (w *Webhooks) Rotate(ctx context.Context, actor access.Actor, id, ifVersion int64, now bool) (Endpoint, error) {
 	if err := actor.Require(access.WriteSite); err != nil {
 		return Endpoint{}, err
@@ -281,7 +280,7 @@ func (w *Webhooks) Rotate(ctx context.Context, actor access.Actor, id, ifVersion
 	return changed, unknownEndpoint(err, id)
 }
 
-// Test records a webhook.test event, which goes to this endpoint alone, whatever its types. Errors: Forbidden,
+// Test records a webhook.test event, which is only sent to this endpoint, whatever its types. Errors: Forbidden,
 // SettingNotFound, and NotPossible (webhook_disabled).
 func (w *Webhooks) Test(ctx context.Context, actor access.Actor, id int64) (Endpoint, error) {
 	if err := actor.Require(access.WriteSite); err != nil {

@@ -22,7 +22,7 @@ func scanEndpoint(scan func(dest ...any) error) (e Endpoint, err error) {
 	return e, err
 }
 
-// Stored reads an endpoint for a room that tells somebody about it. The error is store.ErrNotFound where it was deleted.
+// Stored reads an endpoint for a room that notifies people about it. The error is store.ErrNotFound if it was deleted.
 func Stored(tx *store.Tx, siteID, id int64) (Endpoint, error) { return endpoint(tx, siteID, id) }
 
 // endpoint reads an endpoint, or returns store.ErrNotFound.
@@ -92,16 +92,16 @@ func updateEndpoint(tx *store.Tx, e Endpoint) (Endpoint, error) {
 	return e, err
 }
 
-// noteFailures stores what failed attempts have changed. That is no change of the endpoint, so its version stays: somebody
-// who reads an endpoint that fails can change it with what they have read.
+// noteFailures stores the effects of failed attempts. This does not count as a change of the endpoint, so its version
+// stays: a failing endpoint can be changed with the version that was read.
 func noteFailures(tx *store.Tx, e Endpoint) error {
 	_, err := tx.Exec(`UPDATE webhook_endpoints SET failures = $3, failing_since = $4, retry_at = $5, slow = $6
 		WHERE site_id = $1 AND id = $2`, e.SiteID, e.ID, e.failures, microsOr0(e.FailingSince), microsOr0(e.retryAt), number(e.slow))
 	return err
 }
 
-// resume lets an endpoint that was enabled again go on at once: what waits for it is tried for three days from now on, and
-// none of it is left in a pause from before. What may be on its way at this moment keeps its lease, which ends within a minute.
+// resume restarts an endpoint that was enabled again: its pending deliveries are due immediately, and are tried for
+// three days from now. Deliveries in progress keep their lease, which ends within a minute.
 func resume(tx *store.Tx, e Endpoint) error {
 	now := sites.RealNow(tx)
 	if _, err := tx.Exec(`UPDATE webhook_endpoints SET enabled_at = $3 WHERE site_id = $1 AND id = $2`,

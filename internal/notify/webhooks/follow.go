@@ -21,10 +21,10 @@ const (
 	sitesALook  = 1000            // endpoints with something due that one look for it reads
 )
 
-// Follow makes the deliveries of the events that happened since the last time. The write that makes them moves the mark of
-// the endpoint, so an event gets one delivery, whichever process ends meanwhile. One look takes each endpoint a few pieces further, from
-// the one behind the last of the look before. What goes wrong at one does not stop the others. more reports that some are
-// not at the end of the feed; that the time is over is no error.
+// Follow creates the deliveries of the events since the last call. The same write advances the endpoint's mark, so each
+// event gets one delivery, even after a crash. One call takes each endpoint a few batches further, starting after the
+// endpoint served last. An error at one endpoint does not stop the others. more reports that some have not reached the
+// end of the feed; running out of time is not an error.
 func (w *Webhooks) Follow(ctx context.Context) (more bool, err error) {
 	look, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -64,7 +64,8 @@ func (w *Webhooks) Follow(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// followFew takes an endpoint a few pieces further. A piece that the end of the look breaks off is made in the next one.
+// followFew takes an endpoint a few batches further. A batch that is cut off by the end of the call is created by the
+// next one.
 func (w *Webhooks) followFew(look context.Context, key endpointKey) (more bool, err error) {
 	more = true
 	for n := 0; more && err == nil && n < piecesALook && look.Err() == nil; n++ {

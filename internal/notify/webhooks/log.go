@@ -20,7 +20,7 @@ type DeliveryFilter struct {
 	States []DeliveryState
 	Events []int64 // ids
 
-	types []event.Type // those that the caller may read; empty: all
+	types []event.Type // the ones that the caller may read; empty: all
 }
 
 // readableTypes are the types of events that an actor may read, or none if they are all.
@@ -68,7 +68,7 @@ func (w *Webhooks) Delivery(ctx context.Context, actor access.Actor, id, deliver
 // maxReplay is how many events one replay sends at most.
 const maxReplay = 1000
 
-// ReplayFields say what is to be sent again: one event, or those of a span of time by the clock of the site.
+// ReplayFields select what is sent again: one event, or all events of a period by the clock of the site.
 type ReplayFields struct {
 	Problems errs.Problems
 	Event    *int64
@@ -107,7 +107,7 @@ func (w *Webhooks) Replay(ctx context.Context, actor access.Actor, id int64, in 
 		if err != nil {
 			return 0, idempotency.Outcome{}, err
 		}
-		// What a replay makes is so many deliveries: a repeated request gets this number.
+		// A replay creates a number of deliveries, which a repeated request returns again.
 		return n, idempotency.Outcome{ID: int64(n)}, audit.Record(tx, actor, "webhook.replay", endpointObject(id), nil, struct {
 			Events int `json:"events"`
 		}{n})
@@ -161,8 +161,8 @@ const (
 	forgetAtOnce = 500
 )
 
-// Forget removes deliveries that ended more than 30 days ago, and what is left of deleted endpoints. more reports that
-// there may be more to remove.
+// Forget deletes deliveries that ended more than 30 days ago, and the rows of deleted endpoints. more reports that
+// there may be more to delete.
 func (w *Webhooks) Forget(ctx context.Context) (more bool, err error) {
 	more, err = sites.Each(ctx, w.DB, sites.Older("webhook_deliveries", "done_at", "o.state <> 'waiting'", keptFor), forgetAtOnce, forgetEnded)
 	if err != nil {

@@ -135,7 +135,7 @@ func TestOneEndpointFarBehindDelaysNobody(t *testing.T) {
 		w.exec(`INSERT INTO event_heads (site_id, epoch, position, removed_to) VALUES (-1, 1, 6, 0)`)
 		w.exec(`INSERT INTO webhook_endpoints (site_id, version, url, types, state, reason, position, failures, failing_since, retry_at,
 			slow, created_by, created_at, modified_at) VALUES (-1, 1, '', '', 'enabled', '', 0, 0, 0, 0, 0, '', 1, 1)`)
-		for _, want := range []int{4, 6} { // each gets its turn, and nobody all of the look
+		for _, want := range []int{4, 6} { // each gets its turn, and none takes the whole call
 			more, err := w.Follow(t.Context())
 			if err == nil || more != (want < 6) {
 				t.Errorf("more %v, error %v", more, err)
@@ -166,7 +166,7 @@ func TestARunSendsAllAlthoughALookIsShort(t *testing.T) {
 		w.World.App.Webhooks.Followed = 1
 		r := newReceiver(t, nil)
 		w.happens(1, "before")         // so that the feed of the site has begun
-		w.endpoint(r.URL, "webhook.*") // wants none of these, so nothing is under way while it catches up
+		w.endpoint(r.URL, "webhook.*") // subscribes to none of these, so nothing is in progress while it catches up
 		w.endpoint(r.URL)
 		for range 9 {
 			w.exec(`UPDATE event_heads SET position = position + 1`) // positions without events: the job removed them

@@ -14,7 +14,7 @@ import (
 const (
 	secretPrefix = "whsec_"
 	secretBytes  = 32
-	overlap      = 24 * time.Hour // for which a replaced secret signs, too
+	overlap      = 24 * time.Hour // during which a replaced secret also signs
 )
 
 const sealedSecret = "webhook_secret"
@@ -50,8 +50,8 @@ func (w *Webhooks) newSecret(tx *store.Tx, siteID, endpointID int64) (secret str
 	return secret, err
 }
 
-// endSecrets lets the newest secret of an endpoint end at an instant, and removes those before it: with the one that is
-// made next, two are valid at most.
+// endSecrets ends the newest secret of an endpoint at an instant and deletes the earlier ones: together with the next
+// one, at most two are valid.
 func endSecrets(tx *store.Tx, siteID, endpointID int64, at time.Time) error {
 	if _, err := tx.Exec(`DELETE FROM webhook_secrets WHERE site_id = $1 AND endpoint_id = $2 AND ends_at > 0`,
 		siteID, endpointID); err != nil {

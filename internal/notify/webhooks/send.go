@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Bounds of sending. Receivers that are slow or fail share half of the places, so the others always have the rest.
+// Limits of sending. Slow and failing receivers share half of the slots, so the others always have the rest.
 const (
 	atOnce      = 64
 	slowAtOnce  = atOnce / 2
@@ -38,15 +38,16 @@ var pauses = []time.Duration{
 // TryFor is how long an endpoint may take nothing until it is disabled, and how long a delivery is tried.
 const TryFor = 72 * time.Hour
 
-// After some failures in a row, whatever they were about, an endpoint gets one try at a time, with pauses of its own.
+// After some consecutive failures, whatever the reason, an endpoint gets one try at a time, with separate pauses.
 const (
 	manyFailures = 5
 	probeFirst   = 10 * time.Second
 	probeMax     = time.Minute
 )
 
-// Send follows the feed and sends what is due, until nothing is or its time is over. One run sends at a time, in all
-// processes: the job has a lease. Each delivery has one, too: when a process dies, another sends it after a minute.
+// Send follows the feed and sends due deliveries, until none is left or its time is over. Only one process sends at a
+// time, because the job is leased. Each delivery also has a lease: if a process dies, another one sends the delivery
+// after a minute.
 func (w *Webhooks) Send(ctx context.Context) (more bool, err error) {
 	if w.Show == nil || !w.taking.TryLock() {
 		return false, nil
@@ -62,7 +63,7 @@ func (w *Webhooks) Send(ctx context.Context) (more bool, err error) {
 		if follow && until.Err() == nil {
 			var problem error
 			behind, problem = w.Follow(until)
-			failed = cmp.Or(problem, failed) // what is due is sent all the same
+			failed = cmp.Or(problem, failed) // due deliveries are still sent
 		}
 		if err == nil && until.Err() == nil {
 			err = r.begin(until)
@@ -156,7 +157,7 @@ func (e Endpoint) caller() string { return fmt.Sprintf("%d/%d", e.SiteID, e.ID) 
 // suspect reports whether the next call may take long.
 func (e Endpoint) suspect() bool { return e.slow || e.failures > 0 }
 
-// begin takes what is due as far as there are places, and sends it.
+// begin takes as many due deliveries as there are free slots, and sends them.
 func (r *round) begin(ctx context.Context) error {
 	var taken []job
 	err := r.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
@@ -198,7 +199,7 @@ func (r *round) begin(ctx context.Context) error {
 	return nil
 }
 
-// fromLast puts the endpoints behind the one that was served last first, so that each gets its turn.
+// fromLast moves the endpoints after the one served last to the front, so that each gets its turn.
 func (r *round) fromLast(due []Endpoint) []Endpoint {
 	i := slices.IndexFunc(due, func(e Endpoint) bool {
 		return e.SiteID > r.last.site || e.SiteID == r.last.site && e.ID > r.last.id
@@ -235,8 +236,8 @@ func (r *round) choose(tx *store.Tx, due []Endpoint) (taken []job, err error) {
 	return taken, nil
 }
 
-// deliver makes one attempt and notes what came of it. What goes wrong on our side is no failure of the receiver: the
-// delivery is sent again when its lease is over.
+// deliver makes one attempt and records its outcome. Errors on our side are not failures of the receiver: the delivery
+// is sent again when its lease ends.
 func (w *Webhooks) deliver(ctx context.Context, e Endpoint, d Delivery) {
 	attempt, gone, err := w.attempt(ctx, e, d)
 	if err == nil && ctx.Err() == nil {
@@ -247,8 +248,8 @@ func (w *Webhooks) deliver(ctx context.Context, e Endpoint, d Delivery) {
 	}
 }
 
-// note stores an attempt, what becomes of the delivery, and what is known of the endpoint since. gone says that the event
-// or the endpoint was removed, so that nothing can be sent any more.
+// note stores an attempt, the new state of the delivery, and that of the endpoint. gone means that the event or the
+// endpoint was deleted, so nothing can be sent any more.
 func (w *Webhooks) note(ctx context.Context, d Delivery, a Attempt, gone bool) error {
 	return w.WriteBy(ctx, sites.Clock{SiteID: d.SiteID}, func(tx *store.Tx) error {
 		switch {
@@ -287,8 +288,8 @@ func (w *Webhooks) noteFailure(tx *store.Tx, d Delivery, a Attempt) error {
 	return failed(tx, e, a, now)
 }
 
-// afterFailure says what becomes of a delivery that was not taken, when it has failed so many times before since the
-// endpoint was enabled.
+// afterFailure returns the new state of a delivery that failed, given the number of earlier failures since the endpoint
+// was enabled.
 func (w *Webhooks) afterFailure(e Endpoint, d Delivery, tries int, now time.Time) (DeliveryState, time.Time) {
 	last := d.MadeAt.Add(TryFor)
 	if again := e.enabledAt.Add(TryFor); again.After(last) {
@@ -318,8 +319,8 @@ func received(tx *store.Tx, d Delivery, slow bool) error {
 	return err
 }
 
-// failed notes that an endpoint, which this write has locked, did not take something. One that asked for no more is disabled
-// at once, and one that has taken nothing for three days, too.
+// failed records a failure of an endpoint that this write has locked. An endpoint that responded with 410 is disabled
+// immediately, and one that has failed for three days as well.
 func failed(tx *store.Tx, e Endpoint, a Attempt, now time.Time) error {
 	before := e
 	e.failures++

@@ -31,7 +31,7 @@ func TestEventsOfOneObjectKeepTheirOrder(t *testing.T) {
 		w.send()
 		got := r.lines()
 		slices.Sort(got)
-		same(t, got, "1 a", "2 x") // b waits, and what happened before the endpoint was made is not sent
+		same(t, got, "1 a", "2 x") // b waits, and events from before the endpoint was created are not sent
 		same(t, w.log(e.ID), "waiting 1", "waiting 0", "delivered 1")
 		w.happens(2, "y")
 		w.send()
@@ -74,7 +74,7 @@ func TestReceiversThatHangAndAreDeadDelayNobody(t *testing.T) {
 		}()
 		<-hangs
 		for range 6 {
-			<-all // the good one has everything while the slow one still holds its first calls
+			<-all // the good one has received everything while the slow one still holds its first calls
 		}
 		if n := len(slow.lines()); n > 2 {
 			t.Errorf("%d calls at once to one receiver", n)
@@ -206,7 +206,7 @@ func TestAnEndpointThatTakesNothingForThreeDaysIsDisabled(t *testing.T) {
 			w.send()
 			w.Advance(time.Hour)
 		}
-		w.send() // what waits is not sent to it any more
+		w.send() // pending deliveries are no longer sent to it
 		found := w.get(e.ID)
 		if hours < 72 || hours > 74 || found.Reason == "" {
 			t.Errorf("disabled after %d hours: %+v", hours, found)
@@ -219,7 +219,7 @@ func TestAnEndpointThatTakesNothingForThreeDaysIsDisabled(t *testing.T) {
 			t.Errorf("%d tries", n)
 		}
 		same(t, w.log(e.ID), "given_up "+strings.TrimPrefix(w.log(e.ID)[0], "given_up "))
-		// Enabled again, it goes on where it stopped.
+		// Enabled again, it continues where it stopped.
 		w.happens(2, "b")
 		r.answers(nil)
 		on := true

@@ -34,7 +34,7 @@ type Webhooks struct {
 	// Lookup finds the addresses of a host when an endpoint is saved; nil: only the dialler looks at them.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
-	clients [2]*http.Client // for public addresses alone, and for all
+	clients [2]*http.Client // for public addresses only, and for all
 	taking  sync.Mutex      // held by the run that sends
 	last    endpointKey     // the endpoint that was served last
 
@@ -54,8 +54,8 @@ type State string
 // The states of an endpoint.
 const (
 	Enabled  State = "enabled"
-	Disabled State = "disabled" // by somebody, or after three days of failures
-	deleted  State = "deleted"  // its rows are removed in pieces; nobody sees it any more
+	Disabled State = "disabled" // by a user, or after three days of failures
+	deleted  State = "deleted"  // its rows are deleted in batches; it is no longer visible
 )
 
 // Endpoint is an address to which events of a site are sent.
@@ -94,7 +94,7 @@ const (
 // DeliveryStates are all states of a delivery.
 var DeliveryStates = []DeliveryState{Waiting, Delivered, GivenUp}
 
-// Delivery is an event that is to be sent to an endpoint, or was.
+// Delivery is an event that is, or will be, sent to an endpoint.
 type Delivery struct {
 	SiteID, ID, EndpointID, EventID int64
 	Type                            event.Type

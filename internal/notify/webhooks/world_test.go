@@ -19,7 +19,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// world is a service whose webhooks may go to receivers on this machine.
+// world is a service that may send webhooks to receivers on this machine.
 type world struct {
 	*apptest.World
 	t *testing.T
@@ -34,7 +34,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// show gives events without their objects.
+// show returns events without their objects.
 func show(_ context.Context, _ int64, list []event.Event) (texts []json.RawMessage, err error) {
 	for _, e := range list {
 		texts = append(texts, fmt.Appendf(nil, `{"type":%q,"object_id":%d,"details":%s}`, e.Type, e.ObjectID, e.Details))
@@ -54,7 +54,7 @@ func (w *world) happens(booking int64, status string) {
 	}
 }
 
-// endpoint makes an endpoint that gets all events.
+// endpoint creates an endpoint for all events.
 func (w *world) endpoint(url string, types ...string) webhooks.Endpoint {
 	w.t.Helper()
 	made, err := w.Create(w.t.Context(), w.Actor, webhooks.EndpointFields{URL: &url, Types: &types})
@@ -109,7 +109,7 @@ func (w *world) get(id int64) webhooks.Endpoint {
 	return found
 }
 
-// receiver takes webhooks, and notes each as "object status".
+// receiver accepts webhooks, and records each as "object status".
 type receiver struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -147,7 +147,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// lines is what was received, in its order.
+// lines are the received webhooks, in order.
 func (r *receiver) lines() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

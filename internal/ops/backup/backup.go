@@ -46,7 +46,7 @@ type End struct {
 type TableEnd struct {
 	Table  string `json:"end"`               // its name
 	Rows   int64  `json:"rows"`              // how many
-	Last   int64  `json:"last_id,omitempty"` // the last id that was given out, also of rows that have gone
+	Last   int64  `json:"last_id,omitempty"` // the last id that was assigned, including deleted rows
 	Digest string `json:"sha256"`            // in hex, of the lines of its rows
 }
 

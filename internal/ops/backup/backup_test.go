@@ -39,7 +39,7 @@ func taken(t *testing.T, store *store.DB) (backup.Backup, []byte) {
 	return b, file.Bytes()
 }
 
-// nowhere is an address where there is no database yet.
+// nowhere is a URL without a database.
 func nowhere(t *testing.T) string {
 	return "sqlite:" + filepath.Join(t.TempDir(), "new", "holdfast.db")
 }
@@ -65,8 +65,8 @@ func asJSON(t *testing.T, v any) string {
 // ofProcesses are the tables that a restore changes on purpose.
 var ofProcesses = map[string]bool{"jobs": true, "site_versions": true, "rate_versions": true, "idempotency_keys": true, "mail_marks": true}
 
-// TestABackupBecomesTheSameBookOnEitherEngine: from each engine to each, the rows and the reports are the same, and ids go on
-// far behind the last one.
+// TestABackupBecomesTheSameBookOnEitherEngine: from each engine to each, the rows and the reports are the same, and ids
+// continue far after the last one.
 func TestABackupBecomesTheSameBookOnEitherEngine(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -76,7 +76,7 @@ func TestABackupBecomesTheSameBookOnEitherEngine(t *testing.T) {
 			h.Step()
 		}
 		h.FoldSome(t.Context(), 50)
-		deleted := w.Booking(h.Channels[0], 100, "2024-12-01") // its id was given out, and there is no row any more
+		deleted := w.Booking(h.Channels[0], 100, "2024-12-01") // its id was assigned, but the row no longer exists
 		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			_, err := tx.Exec(`DELETE FROM bookings WHERE site_id = $1 AND id = $2`, w.Site.ID, deleted.ID)
 			return err
@@ -111,8 +111,8 @@ func TestABackupBecomesTheSameBookOnEitherEngine(t *testing.T) {
 	})
 }
 
-// TestTablesAndColumnsOfOthersAreLeftOut: whatever their types, keys and references, the backup names them, leaves them out, and can be
-// restored on either engine.
+// TestTablesAndColumnsOfOthersAreLeftOut: whatever their types, keys and references, the backup lists them, leaves them
+// out, and can be restored on either engine.
 func TestTablesAndColumnsOfOthersAreLeftOut(t *testing.T) {
 	t.Parallel()
 	pgtest.NotOverNodes(t)
@@ -163,8 +163,8 @@ func TestTablesAndColumnsOfOthersAreLeftOut(t *testing.T) {
 	})
 }
 
-// TestWhatWasAnsweredIsInTheBackup: bookings are written while it is taken. Each that was answered before it began is in
-// it, and no half of one.
+// TestWhatWasAnsweredIsInTheBackup: bookings are written during the backup. Each one acknowledged before it began is in
+// it, and none is incomplete.
 func TestWhatWasAnsweredIsInTheBackup(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -218,7 +218,7 @@ func TestWhatWasAnsweredIsInTheBackup(t *testing.T) {
 	})
 }
 
-// TestAChangedBackupIsRefused: no flipped byte and no cut is taken, nor a change that somebody has packed again.
+// TestAChangedBackupIsRefused: flipped bytes, truncation and repacked changes are rejected.
 func TestAChangedBackupIsRefused(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
@@ -229,7 +229,7 @@ func TestAChangedBackupIsRefused(t *testing.T) {
 	for at := header; at < len(file); at += len(file)/150 + 1 {
 		flipped := bytes.Clone(file)
 		flipped[at] ^= 1 << (at % 8)
-		// Between the blocks of gzip lie bits that mean nothing.
+		// There are unused bits between gzip blocks.
 		if _, err := backup.Check(bytes.NewReader(flipped)); err == nil && backup.Unpacked(t, flipped) != text {
 			t.Errorf("byte %d is flipped, and the backup is taken", at)
 		}
@@ -277,7 +277,7 @@ func TestABackupOfANewerOrAnotherProgramIsRefused(t *testing.T) {
 	}
 }
 
-// TestRestoreTakesNoPlaceThatIsTaken: a file, the log of a database that has gone, a table.
+// TestRestoreTakesNoPlaceThatIsTaken: an existing file, the log of a deleted database, a table.
 func TestRestoreTakesNoPlaceThatIsTaken(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
@@ -318,13 +318,13 @@ func TestRestoreTakesNoPlaceThatIsTaken(t *testing.T) {
 	})
 }
 
-// TestAFailedRestoreLeavesNothing: the backup is whole, and one of its rows refers to nothing.
+// TestAFailedRestoreLeavesNothing: the backup is intact, but one of its rows has a dangling reference.
 func TestAFailedRestoreLeavesNothing(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 500, "2024-12-01")
 		w.Must(apptest.Report(payment.Purchase, b, 500))
-		if w.App.DB.Store.Engine() == "sqlite" { // PostgreSQL would not let the row go
+		if w.App.DB.Store.Engine() == "sqlite" { // PostgreSQL would not delete the row
 			raw := backup.WithoutForeignKeys(t, strings.TrimPrefix(w.URL, "sqlite:"))
 			backup.Run(t, raw, "DELETE FROM payments")
 			backup.Run(t, raw, "DELETE FROM bookings")
@@ -350,7 +350,7 @@ func TestAFailedRestoreLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestAFileIsWholeOrNotThere: what fails leaves nothing, and what is there is replaced only on demand.
+// TestAFileIsWholeOrNotThere: failures leave nothing, and an existing file is only replaced on request.
 func TestAFileIsWholeOrNotThere(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "book.backup")
@@ -385,7 +385,7 @@ func TestAFileIsWholeOrNotThere(t *testing.T) {
 			t.Errorf("%+v: the file holds %q, and beside it are %v", step, text, left)
 		}
 	}
-	// Somebody else is faster.
+	// Another process is faster.
 	_ = os.Remove(path)
 	err := backup.ToFile(path, false, func(to io.Writer) error { return os.WriteFile(path, []byte("theirs"), 0o600) })
 	if text, _ := os.ReadFile(path); !errors.Is(err, os.ErrExist) || string(text) != "theirs" {
@@ -393,14 +393,14 @@ func TestAFileIsWholeOrNotThere(t *testing.T) {
 	}
 }
 
-// TestALostRowIsNotLeftOut: an index that does not find all rows does not make a smaller backup.
+// TestALostRowIsNotLeftOut: an index that misses rows does not lead to a smaller backup.
 func TestALostRowIsNotLeftOut(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 500, "2024-12-01")
 	raw := backup.WithoutForeignKeys(t, strings.TrimPrefix(w.URL, "sqlite:"))
 	backup.Run(t, raw, `PRAGMA writable_schema = 1`)
-	// The index of the key becomes that of an empty table, which has the same shape.
+	// The index of the key is replaced by that of an empty table with the same shape.
 	backup.Run(t, raw, `UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master
 			WHERE tbl_name = 'statements' AND name LIKE 'sqlite_autoindex%' AND name = (SELECT name FROM pragma_index_list('statements') l
 				WHERE (SELECT group_concat(name) FROM pragma_index_info(l.name)) = 'site_id,id'))
@@ -413,8 +413,8 @@ func TestALostRowIsNotLeftOut(t *testing.T) {
 	}
 }
 
-// TestLinksOfCertificatesOutliveARestoreAndWebhooksWait: the link in a traveller's mail opens the same page, and is the one that the
-// merchant is told. No webhook goes out until somebody enables its endpoint.
+// TestLinksOfCertificatesOutliveARestoreAndWebhooksWait: the link in a traveller's e-mail opens the same page, and is
+// the one that the merchant gets. No webhook is sent until its endpoint is enabled.
 func TestLinksOfCertificatesOutliveARestoreAndWebhooksWait(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -451,7 +451,7 @@ func TestLinksOfCertificatesOutliveARestoreAndWebhooksWait(t *testing.T) {
 	})
 }
 
-// TestWhatOnlyCountedForADeadProcessIsForgotten: its lease of a job, and the key of a request that it never finished.
+// TestWhatOnlyCountedForADeadProcessIsForgotten: its job lease, and the key of an unfinished request.
 func TestWhatOnlyCountedForADeadProcessIsForgotten(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

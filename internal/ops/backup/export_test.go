@@ -10,7 +10,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// Unpacked gives the lines of a backup.
+// Unpacked returns the lines of a backup.
 func Unpacked(t *testing.T, file []byte) string {
 	t.Helper()
 	zip, err := gzip.NewReader(bytes.NewReader(file))
@@ -33,7 +33,7 @@ func Packed(text string) []byte {
 	return file.Bytes()
 }
 
-// WithoutForeignKeys opens a SQLite file in which everything can be broken.
+// WithoutForeignKeys opens a SQLite file without foreign keys.
 func WithoutForeignKeys(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	raw, err := sql.Open("sqlite", path)

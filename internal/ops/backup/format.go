@@ -37,7 +37,8 @@ type writer struct {
 }
 
 func newWriter(to io.Writer) *writer {
-	// The fastest level: a backup shares the machine with the service. The others take three times as long and save a fifth.
+	// The fastest level: a backup shares the machine with the service. Other levels take three times as long and save a
+	// fifth.
 	zip, _ := gzip.NewWriterLevel(to, gzip.BestSpeed) // the level is a right one
 	w := &writer{zip: zip, sum: sha256.New()}
 	w.buf = bufio.NewWriterSize(io.MultiWriter(w.sum, w.zip), 1<<16)
@@ -131,8 +132,8 @@ func kindOf(value any) catalog.Kind {
 
 const hexDigits = "0123456789abcdef"
 
-// appendText appends a text as JSON. What is no text at all (SQLite takes any bytes) becomes an object, so that it comes
-// back as it was.
+// appendText appends a text as JSON. Invalid text (SQLite stores any bytes) becomes an object, so that it is restored
+// exactly.
 func appendText(line []byte, s string) []byte {
 	if !utf8.ValidString(s) {
 		line = append(line, `{"base64":"`...)

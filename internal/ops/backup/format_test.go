@@ -13,7 +13,7 @@ func column(name string, kind catalog.Kind) catalog.Column {
 	return catalog.Column{Name: name, Kind: kind}
 }
 
-// TestARowComesBackAsItWas: whatever a column holds, also what is no text.
+// TestARowComesBackAsItWas: whatever a column holds, including invalid text.
 func TestARowComesBackAsItWas(t *testing.T) {
 	t.Parallel()
 	columns := []catalog.Column{
@@ -49,8 +49,8 @@ func TestARowComesBackAsItWas(t *testing.T) {
 	})
 }
 
-// TestAColumnHoldsWhatItSays: SQLite stores anything anywhere, and another engine would not take it.
-func TestAColumnHoldsWhatItSays(t *testing.T) {
+// TestAColumnHoldsItsType: SQLite stores any type in any column, which another engine would reject.
+func TestAColumnHoldsItsType(t *testing.T) {
 	t.Parallel()
 	if line, err := appendRow(nil, []catalog.Column{column("a", catalog.Whole)}, []any{"ten"}); err == nil {
 		t.Errorf("a text goes into a number: %s", line)

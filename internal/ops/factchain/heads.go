@@ -15,8 +15,8 @@ const (
 	ChainAudit = "audit" // the records of who changed what
 )
 
-// Head is the end of a chain at a moment. Kept outside the database, it shows later whether the chain was cut or written
-// anew: a chain only ever grows, so it must still hold this hash at this place.
+// Head is the end of a chain at a moment. Stored outside the database, it shows later whether the chain was cut or
+// rewritten: a chain only grows, so it must still have this hash at this position.
 type Head struct {
 	Site  string    `json:"site"` // the path; "" for what belongs to no site
 	Chain string    `json:"chain"`

@@ -76,8 +76,8 @@ func FactOf(table string) (f Fact, ok bool) {
 const (
 	// rowsPerSeal bounds the work of one seal, and how far a search for a changed row must look.
 	rowsPerSeal = 5000
-	// seenAfter is how long after an id was seen all rows with lower ids are visible, or gone: a write lives at most five
-	// seconds (R0), and the clocks of the processes agree within the other five.
+	// seenAfter is how long after an id was seen all rows with lower ids are visible or rolled back: a write takes at
+	// most five seconds (R0), and the clocks of the processes agree within the other five.
 	seenAfter = 10 * time.Second
 )
 
@@ -104,7 +104,7 @@ func (s Seal) Sum() (string, error) {
 // Seals seals facts.
 type Seals struct{ *sites.DB }
 
-// mark is how far the rows of one table are sealed.
+// mark is up to where the rows of a table are sealed.
 type mark struct {
 	siteID             int64
 	fact               Fact
@@ -112,9 +112,9 @@ type mark struct {
 	seenAt             time.Time
 }
 
-// Seal seals what is old enough, a bounded piece of each table of each site. It returns more if something is left that can
-// be sealed immediately. It may be stopped at any point, and several processes may run it: each piece is one write, which
-// moves the mark on from where it was.
+// Seal seals rows that are old enough, a bounded number per table and site. It returns more if some are left that can
+// be sealed immediately. It can be stopped at any point, and run in several processes: each batch is one write, which
+// advances the mark.
 func (s *Seals) Seal(ctx context.Context) (more bool, err error) {
 	var sites []int64
 	err = s.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {

@@ -35,7 +35,7 @@ func names(table, columns string) []string {
 	return list
 }
 
-// sitesUnsealed lists the sites with facts that are not sealed yet, by one statement for all of them: of each site it reads the marks
+// sitesUnsealed lists the sites with unsealed facts, in one statement for all sites: it reads the marks of each site
 // and looks once into each table.
 func sitesUnsealed(tx *store.Tx) ([]int64, error) {
 	var sealed, unsealed []string

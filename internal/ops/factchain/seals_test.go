@@ -53,7 +53,7 @@ func wantClean(t *testing.T, w *apptest.World) {
 	}
 }
 
-// TestARowIsSealedOnceNoLowerIDCanCome: rows wait until every write that had begun when their ids were seen is over.
+// TestARowIsSealedOnceNoLowerIDCanCome: rows wait until every write that had begun when their ids were seen has ended.
 func TestARowIsSealedOnceNoLowerIDCanCome(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// allocated is an allocation with all that its checks need.
+// allocated is an allocation with everything that its checks need.
 type allocated struct {
 	protection.History
 	booking *booked
@@ -111,8 +111,8 @@ func (l *look) fixings(a *allocated) (*fx.Table, error) {
 	return table, err
 }
 
-// lockedRates: the price is that of the fixings that were on file when it was locked (R9). What was recorded within five
-// seconds of that may have been visible or not.
+// lockedRates: the price follows from the fixings on file when it was locked (R9). Fixings recorded within five seconds
+// of that may or may not have been visible.
 func lockedRates(l *look, at place, a *allocated) error {
 	if a.PricedAt.IsZero() {
 		return nil
@@ -187,7 +187,7 @@ func premiumLines(l *look, at place, a *allocated) error {
 	if err != nil {
 		return err
 	}
-	corrected := 0 // lines that a correction has put right: what was wrong with them is known
+	corrected := 0 // lines that were corrected: their error is known
 	for i, line := range a.lines {
 		if line.Kind == protection.PremiumCorrection {
 			corrected = i
@@ -250,7 +250,7 @@ type limitLine struct {
 	protection.LimitUse
 }
 
-// limitBook is how far the running use of a site has come, and what waits to be taken up.
+// limitBook is the progress of the running use of a site, and the queued changes.
 type limitBook struct {
 	begun    bool
 	day      civil.Day
@@ -293,7 +293,7 @@ func (b *limitBook) read(l *look) error {
 	return err
 }
 
-// settled reports whether the job has taken up all that has changed an allocation.
+// settled reports whether the job has processed all changes of an allocation.
 func (b *limitBook) settled(a *allocated) bool {
 	if !b.begun || b.tooMany || b.walking && a.ID > b.walkedTo ||
 		b.waiting[waiting{transaction: a.TransactionID}] || b.waiting[waiting{allocation: a.ID}] {

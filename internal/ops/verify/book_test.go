@@ -19,7 +19,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// aBook makes a book with something of everything, and lets the jobs take all of it up but the last payment.
+// aBook creates a book with something of everything, and lets the jobs process all of it except the last payment.
 func aBook(t *testing.T, w *apptest.World) {
 	t.Helper()
 	h := apptest.NewHistory(w, 11)
@@ -69,10 +69,10 @@ func aBook(t *testing.T, w *apptest.World) {
 	payStatement(t, w)
 	runJobs(t, w)
 	w.Fix((civil.DayOf(w.Now()) - 1).String(), map[money.Currency]string{"GBP": "0.84441"})
-	w.Must(apptest.Report(payment.Purchase, b, 7_000)) // nothing has taken it up
+	w.Must(apptest.Report(payment.Purchase, b, 7_000)) // not processed yet
 }
 
-// aFailure makes a merchant that fails, and the snapshot of its payments.
+// aFailure creates an insolvent merchant, and the snapshot of its payments.
 func aFailure(t *testing.T, w *apptest.World) {
 	t.Helper()
 	c := w.Channel(merchant.ModeProtectionOnly, money.EUR)
@@ -96,7 +96,7 @@ func aFailure(t *testing.T, w *apptest.World) {
 	}
 }
 
-// takesPayments makes a channel that takes payments at a processor, with one payment that waits for its shopper.
+// takesPayments creates a channel that takes payments through a processor, with one payment waiting for its shopper.
 func takesPayments(t *testing.T, w *apptest.World) {
 	t.Helper()
 	p := apptest.NewProcessing(t, w, merchant.ModeLive)
@@ -105,7 +105,7 @@ func takesPayments(t *testing.T, w *apptest.World) {
 	w.Must(apptest.Linked(payment.Refund, taken, b, 2_000))
 }
 
-// aLiveSite makes a site that is no sandbox, with a proposal and an idempotency key.
+// aLiveSite creates a site that is not a sandbox, with a proposal and an idempotency key.
 func aLiveSite(t *testing.T, w *apptest.World) {
 	t.Helper()
 	path, name, currency := "live", "Live", money.Currency("GBP")

@@ -18,13 +18,13 @@ import (
 	"holdfast/internal/store"
 )
 
-// booked is a booking with all that its checks need.
+// booked is a booking with everything that its checks need.
 type booked struct {
 	booking.Booking
 	status      booking.BookingStatus
 	outstanding string
 	digest      []byte
-	suppliers   string // as it stands in the row
+	suppliers   string // as stored in the row
 	own         []int64
 	parts       []part
 	totals      []exposure.TotalChange
@@ -85,17 +85,17 @@ func sumsOf(parts []part) (s booking.BookingSums, payments int64) {
 	for _, p := range parts {
 		byID[p.ID] = p
 		switch {
-		case p.Type == payment.Refund && (stands(p.Status) || open(p.Status)):
+		case p.Type == payment.Refund && (counts(p.Status) || open(p.Status)):
 			refunded[p.LinkedID] += p.Total
-		case p.Type == payment.Chargeback && stands(p.Status):
+		case p.Type == payment.Chargeback && counts(p.Status):
 			chargedBack[p.LinkedID] += p.Total
-		case p.Type == payment.ChargebackReversal && stands(p.Status):
+		case p.Type == payment.ChargebackReversal && counts(p.Status):
 			chargedBack[p.LinkedID] -= p.Total
 		}
 	}
 	for _, p := range parts {
 		original := byID[p.LinkedID]
-		happened, possible := stands(p.Status), stands(p.Status) || open(p.Status)
+		happened, possible := counts(p.Status), counts(p.Status) || open(p.Status)
 		if took(p.Type, p.Status) {
 			left := max(0, p.Total-refunded[p.ID]-max(0, chargedBack[p.ID]))
 			s.Net, s.Held = s.Net+left, s.Held+left-p.Total
@@ -112,12 +112,12 @@ func sumsOf(parts []part) (s booking.BookingSums, payments int64) {
 		case p.Type == payment.Authorize && possible:
 			s.Held += p.Total
 		case p.Type == payment.Capture && original.Status == payment.StatusExpired && possible:
-			s.Held += p.Total // an expired authorisation holds nothing but what was captured
+			s.Held += p.Total // an expired authorisation only holds captured amounts
 		case p.Type == payment.Capture && original.Status == payment.StatusComplete && happened:
 			s.OpenAuthorised -= p.Total
 		case p.Type == payment.Void && original.Status == payment.StatusComplete && happened:
 			s.Held, s.OpenAuthorised = s.Held-p.Total, s.OpenAuthorised-p.Total
-		case p.Type == payment.Refund && open(p.Status): // it is not gone yet
+		case p.Type == payment.Refund && open(p.Status): // it has not been deleted yet
 			s.Net, s.Held = s.Net+p.Total, s.Held+p.Total
 		}
 	}
@@ -143,7 +143,7 @@ func bookingStatus(l *look, at place, b *booked) error {
 	return nil
 }
 
-// bookingFields: the fields that a caller can set are those that were digested.
+// bookingFields: the fields that a caller can set match their digest.
 func bookingFields(l *look, at place, b *booked) error {
 	sum, err := digest.Of(b.Facts(b.suppliers)...)
 	if err != nil {
@@ -165,7 +165,7 @@ func hexOf(digest []byte) string {
 	return hex.EncodeToString(digest)
 }
 
-// bookingTotals: whatever the total was before is on record.
+// bookingTotals: all earlier totals are on record.
 func bookingTotals(l *look, at place, b *booked) error {
 	same(l, at, "total_changed", b.TotalChanged, len(b.totals) > 0)
 	return nil

@@ -66,7 +66,7 @@ func (l *look) sealed(at place, s factchain.Seal) error {
 	return err
 }
 
-// rowCheck compares the digest of each row with the one that was written with it.
+// rowCheck compares the digest of each row with the digest stored with it.
 func (l *look) rowCheck(f factchain.Fact) func(factchain.Row) error {
 	at := place{check: "facts", table: f.Table}
 	line := l.line(at.check)
@@ -126,7 +126,7 @@ func auditChain(l *look) error {
 	return err
 }
 
-// kept are heads that were kept outside, and which of them were looked at.
+// kept are heads stored outside, and which of them were checked.
 type kept struct {
 	heads []factchain.Head
 	seen  []bool

@@ -94,10 +94,10 @@ func (l *look) pages(table string, each func(first, last int64) error) error {
 }
 
 // took reports whether a purchase or capture in a status took money (R1).
-func took(t payment.TransactionType, s payment.TransactionStatus) bool { return t.Takes() && stands(s) }
+func took(t payment.TransactionType, s payment.TransactionStatus) bool { return t.Takes() && counts(s) }
 
-// stands reports whether a transaction in a status has happened: a payment that was charged back has, too.
-func stands(s payment.TransactionStatus) bool {
+// counts reports whether a transaction with a status counts: a payment that was charged back also does.
+func counts(s payment.TransactionStatus) bool {
 	return s == payment.StatusComplete || s == payment.StatusLocked
 }
 

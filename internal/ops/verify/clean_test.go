@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestARandomHistoryIsClean: whatever happens to a book, nothing in it is wrong: before and after the jobs have run.
+// TestARandomHistoryIsClean: after any history the book has no findings, before and after the jobs have run.
 func TestARandomHistoryIsClean(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -42,7 +42,7 @@ func TestARandomHistoryIsClean(t *testing.T) {
 	})
 }
 
-// runJobs runs what the program does by itself, until nothing is left.
+// runJobs runs the program's jobs until nothing is left.
 func runJobs(t *testing.T, w *apptest.World) {
 	t.Helper()
 	for range 3 {

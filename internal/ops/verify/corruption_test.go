@@ -14,11 +14,11 @@ import (
 	"holdfast/internal/testkit/pgtest"
 )
 
-// errTakenBack ends the write in which a book was broken.
+// errTakenBack rolls back the write in which a book was broken.
 var errTakenBack = errors.New("taken back")
 
-// TestEachCheckFindsWhatItIsFor: one thing at a time is changed in a book by hand, as by somebody with the password of the
-// database. The check for it says where; what follows from it may be found, too, and nothing else.
+// TestEachCheckFindsWhatItIsFor: one value at a time is changed in a book by hand, as by someone with the database
+// password. Its check reports the place; only consequences may be found as well.
 func TestEachCheckFindsWhatItIsFor(t *testing.T) {
 	t.Parallel()
 	pgtest.NotOverNodes(t)
@@ -62,7 +62,7 @@ func (c corruption) compare(t *testing.T, report verify.Report) {
 	}
 }
 
-// broken runs statements in a write, checks the sites in it, and takes it back.
+// broken runs statements in a write, checks the sites in it, and rolls it back.
 func broken(t *testing.T, w *apptest.World, sites []merchant.Site, q verify.Query, statements string) (report verify.Report) {
 	t.Helper()
 	off := "PRAGMA defer_foreign_keys = ON"
@@ -105,7 +105,7 @@ func siteOf(t *testing.T, w *apptest.World, path string) (site merchant.Site) {
 	return site
 }
 
-// TestAHashAloneIsFound: a hash that somebody has written down is looked for in all chains.
+// TestAHashAloneIsFound: a hash stored outside is searched in all chains.
 func TestAHashAloneIsFound(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

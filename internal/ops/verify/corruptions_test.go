@@ -3,7 +3,7 @@ package verify_test
 // corruption is a change of a book by hand.
 type corruption struct {
 	check, what  string
-	table, field string // of the finding: how the table begins, and what the field holds
+	table, field string // of the finding: the beginning of the table, and the field
 	follows      string // the checks that may find more
 	sql          string
 	against      bool // with the heads from before

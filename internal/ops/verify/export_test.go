@@ -6,10 +6,10 @@ import (
 	"holdfast/internal/store"
 )
 
-// WholeTables are the queries that go through all rows of a table.
+// WholeTables are the queries over all rows of a table.
 var WholeTables = []string{allLimitLines, allStatedLines}
 
-// RunIn checks sites inside a transaction that is open already. Tests break a book in it, and take that back.
+// RunIn checks sites inside an open transaction. Tests break a book in it, and roll it back.
 func RunIn(tx *store.Tx, packs protection.Rulepacks, sites []merchant.Site, q Query) (Report, error) {
 	var report Report
 	kept := newKept(q)

@@ -14,9 +14,9 @@ import (
 )
 
 // The buckets of a large book are as many as its payments, so they are not compared one by one. All deltas of a channel
-// that agree in currency, standing and month are added up, and so are products of their amounts with a number drawn from
-// all that tells a delta apart. Two sets of deltas with the same sums and the same products are the same set, but for a
-// chance of one in 2^64. The memory grows with the number of channels and months alone.
+// with the same currency, category and month are added up, and so are products of their amounts with a number derived
+// from everything that distinguishes a delta. Two sets of deltas with the same sums and the same products are the same
+// set, except with a probability of one in 2^64. The memory only grows with the number of channels and months.
 
 // group is what deltas are added up by.
 type group struct {
@@ -189,7 +189,7 @@ func addToCubes(cubes map[cubeCell]*sums, d exposure.Delta) {
 	}
 }
 
-// addDay adds the change of a day. What comes in and goes out again cancels out, so the mark alone tells.
+// addDay adds the change of a day. Amounts that come in and go out again cancel out, so only the mark shows them.
 func (s *sums) addDay(day civil.Day, t exposure.Tally) {
 	s.mark += spread(uint64(day)*0xbf58476d1ce4e5b9+1, t.Count, t.Amount, t.End, t.Start, t.Locked, t.LockedEnd, t.LockedStart)
 }
@@ -260,7 +260,7 @@ func cellText(c cubeCell) string {
 	return words(c.view.String(), c.First, c.Second, string(c.Currency), string(c.Category), string(c.ValuedIn))
 }
 
-// The queries that go through all rows of a table neither group nor sort: SQLite would hold all rows in memory.
+// Queries over all rows of a table neither group nor sort: SQLite would hold all rows in memory.
 const (
 	allLimitLines  = `SELECT channel_id, currency, amount FROM limit_lines WHERE site_id = $1`
 	allStatedLines = `SELECT l.channel_id, l.currency FROM statement_progress p

@@ -166,12 +166,12 @@ func insolvencyStates(l *look) error {
 			ORDER BY e.id DESC LIMIT 1), ''), i.trigger_at, COALESCE((SELECT MAX(e.trigger_at) FROM insolvency_events e
 			WHERE e.site_id = $1 AND e.insolvency_id = i.id), 0)
 		FROM insolvencies i WHERE i.site_id = $1 ORDER BY i.id`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
-		var state, told string
-		var trigger, toldTrigger int64
-		err := scan(&at.id, &state, &told, &trigger, &toldTrigger)
+		var state, fromEvents string
+		var trigger, triggerFromEvents int64
+		err := scan(&at.id, &state, &fromEvents, &trigger, &triggerFromEvents)
 		line.Rows++
-		same(l, at, "state", state, told)
-		same(l, at, "trigger_at", trigger, toldTrigger)
+		same(l, at, "state", state, fromEvents)
+		same(l, at, "trigger_at", trigger, triggerFromEvents)
 		return err
 	})
 	if err != nil {

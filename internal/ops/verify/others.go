@@ -94,7 +94,7 @@ func proposals(l *look) error {
 	})
 }
 
-// idempotencyKeys: a finished key names one thing. What kind of thing an object is, the row does not say.
+// idempotencyKeys: a finished key refers to one object. The row does not have its type.
 func idempotencyKeys(l *look) error {
 	at := place{check: "idempotency keys", table: "idempotency_keys"}
 	line := l.line(at.check)

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestABookWithAuthorisationsIsClean: captures in time and late, voids, and what expires.
+// TestABookWithAuthorisationsIsClean: captures in time and late, voids, and expired authorisations.
 func TestABookWithAuthorisationsIsClean(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -37,7 +37,7 @@ func TestABookWithAuthorisationsIsClean(t *testing.T) {
 	})
 }
 
-// TestABookWithProcessorsIsClean: also while nobody knows what became of a payment, but not for ever.
+// TestABookWithProcessorsIsClean: also while the outcome of a payment is unknown, but not forever.
 func TestABookWithProcessorsIsClean(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {

@@ -10,8 +10,8 @@ import (
 // reference: a column names a row of another table. Both rows belong to the same site.
 type reference struct {
 	table, column, parent string
-	key                   string // the column that tells rows of the table apart; "" for id
-	zero                  bool   // 0 stands for no row
+	key                   string // the column that identifies rows of the table; "" for id
+	zero                  bool   // 0 means no row
 }
 
 // foreign are the references between tables. The schema has most of them as foreign keys; but who changes rows by hand may

@@ -62,7 +62,7 @@ func (v *Verify) Ask(ctx context.Context, actor access.Actor) (made AskedRun, er
 		return made, err
 	}
 	err = v.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		free, err := tx.Lock("verify_runs") // nobody else asks at the same moment
+		free, err := tx.Lock("verify_runs") // no other request at the same time
 		if err == nil && free {
 			_, err = openRun(tx)
 		}
@@ -88,7 +88,7 @@ func operators(actor access.Actor) error {
 	return errs.New(errs.Forbidden, "An API token is limited to one site, but this covers all sites.")
 }
 
-// Stop ends a requested or running run within seconds. The error is NotPossible for one that is over.
+// Stop ends a requested or running run within seconds. The error is NotPossible for a run that has ended.
 func (v *Verify) Stop(ctx context.Context, actor access.Actor, id int64) error {
 	if err := operators(actor); err != nil {
 		return err
@@ -148,17 +148,17 @@ func (v *Verify) Work(ctx context.Context) (more bool, err error) {
 		return false, v.end(ctx, run)
 	}
 	within, stop := context.WithCancel(ctx)
-	var told progress
+	var current progress
 	var beating sync.WaitGroup
-	beating.Go(func() { v.beat(within, stop, run, &told) })
-	report, failure := v.Run(within, access.System(0), Query{Limit: rowsOfCheck, told: told.say})
+	beating.Go(func() { v.beat(within, stop, run, &current) })
+	report, failure := v.Run(within, access.System(0), Query{Limit: rowsOfCheck, onStep: current.set})
 	stop()
 	beating.Wait()
 	switch {
-	case ctx.Err() != nil: // the program stops: the next one begins anew
+	case ctx.Err() != nil: // the program is stopping: the next one starts over
 		return false, v.giveBack(context.WithoutCancel(ctx), run)
 	case failure != nil && within.Err() != nil && errors.Is(failure, context.Canceled):
-		return false, nil // somebody has stopped it
+		return false, nil // it was stopped by a user
 	case failure != nil:
 		v.Log.Error("a check of the book failed", "run", run.ID, "error", failure)
 		run.State, run.Problem = RunFailed, "The check failed. See the log for the cause."
@@ -171,26 +171,26 @@ func (v *Verify) Work(ctx context.Context) (more bool, err error) {
 	return false, v.end(ctx, run)
 }
 
-// progress is how far a run is, in words.
+// progress is the progress of a run, in words.
 type progress struct {
 	mu   sync.Mutex
 	text string
 }
 
-func (p *progress) say(text string) {
+func (p *progress) set(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text = text
 }
 
-func (p *progress) said() string {
+func (p *progress) get() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text
 }
 
-// beat writes heartbeats with the progress, until the run is over. It stops the run if it has been ended elsewhere.
-func (v *Verify) beat(ctx context.Context, stop func(), run AskedRun, told *progress) {
+// beat writes heartbeats with the progress until the run ends. It stops the run if it has been ended elsewhere.
+func (v *Verify) beat(ctx context.Context, stop func(), run AskedRun, current *progress) {
 	ticker := time.NewTicker(beatEvery)
 	defer ticker.Stop()
 	for {
@@ -199,7 +199,7 @@ func (v *Verify) beat(ctx context.Context, stop func(), run AskedRun, told *prog
 			return
 		case <-ticker.C:
 		}
-		if alive, err := v.alive(ctx, run, told.said()); err == nil && !alive {
+		if alive, err := v.alive(ctx, run, current.get()); err == nil && !alive {
 			stop()
 			return
 		}
@@ -225,7 +225,7 @@ func (v *Verify) giveBack(ctx context.Context, run AskedRun) error {
 	return v.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error { return giveRunBack(tx, run) })
 }
 
-// keptOf is what is kept of a report: each check added up over all sites, and the first findings.
+// keptOf returns the part of a report that is stored: each check added up over all sites, and the first findings.
 func keptOf(report Report) (r RunResult) {
 	at := map[string]int{}
 	for _, line := range report.Lines {

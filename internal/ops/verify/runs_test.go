@@ -15,8 +15,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestACheckThatSomebodyAsksFor: one at a time; its outcome is kept; who dies in the middle leaves it to another.
-func TestACheckThatSomebodyAsksFor(t *testing.T) {
+// TestRequestedChecks: one at a time; the result is stored; after a crash another process continues.
+func TestRequestedChecks(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		v, ctx, boss := w.App.Verify, t.Context(), access.System(0)
@@ -66,7 +66,7 @@ func TestACheckThatSomebodyAsksFor(t *testing.T) {
 		if _, err := v.Work(gone); err == nil && is(second.ID).State != verify.RunAsked {
 			t.Errorf("a program that stops keeps it: %+v", is(second.ID))
 		}
-		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error { // one that has died
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error { // a crashed one
 			_, err := tx.Exec(`UPDATE verify_runs SET state = 'running', tries = 1, beat_at = $2 WHERE id = $1`, second.ID, store.Micros(tx.Now))
 			return err
 		})

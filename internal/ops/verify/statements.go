@@ -26,8 +26,8 @@ type issued struct {
 	lines            int64
 }
 
-// statementsOf: numbers have no gaps, and each statement is what its lines, payments and policies add up to, after the
-// one before (R11).
+// statementsOf: numbers have no gaps, and each statement follows from its lines, payments, policies and the previous
+// statement (R11).
 func statementsOf(l *look) error {
 	at := place{check: "statements", table: "statements"}
 	line := l.line(at.check)

@@ -32,7 +32,7 @@ func scanPart(scan func(dest ...any) error) (p part, err error) {
 	return p, err
 }
 
-// paid is a transaction with all that its checks need.
+// paid is a transaction with everything that its checks need.
 type paid struct {
 	payment.Transaction
 	parts       []part
@@ -147,13 +147,13 @@ func transactionLinks(l *look, at place, t *paid) error {
 // than its bookings, the adjustment that empties its parts takes the rest, however it was converted. The same holds for
 // what chargebacks have taken.
 func remainingAmounts(l *look, at place, t *paid) error {
-	total, happened := int64(0), stands(t.Status) || t.Status == payment.StatusExpired
+	total, happened := int64(0), counts(t.Status) || t.Status == payment.StatusExpired
 	originals := t.Type.Takes() || t.Type == payment.Authorize
 	abandoned := t.Status == payment.StatusExpired && t.charge != nil && t.Remaining == 0
 	if originals && happened && !abandoned {
 		total = t.Total
 		for _, a := range t.adjustments {
-			if !a.kind.Operators() && (stands(a.status) || open(a.status)) {
+			if !a.kind.Operators() && (counts(a.status) || open(a.status)) {
 				total -= a.total
 			}
 		}
@@ -184,7 +184,7 @@ func transactionStatus(l *look, at place, t *paid) error {
 	for _, p := range t.parts {
 		locked = locked || t.chargedBack[p.ID] > 0
 	}
-	if t.Type.Takes() && stands(t.Status) {
+	if t.Type.Takes() && counts(t.Status) {
 		should := payment.StatusComplete
 		if locked {
 			should = payment.StatusLocked
@@ -243,7 +243,7 @@ func eventsOf(l *look, at place, t *paid) error {
 	should := map[int64]int64{}
 	adjusts := t.Type == payment.Refund || t.Type.Operators()
 	for _, p := range t.parts {
-		if adjusts && stands(t.Status) {
+		if adjusts && counts(t.Status) {
 			should[p.LinkedID] = p.Total
 		}
 	}
@@ -321,18 +321,18 @@ func (l *look) readParts(byID map[int64]*paid, args []any) error {
 			return err
 		}
 		switch {
-		case kind == payment.Chargeback && stands(status):
+		case kind == payment.Chargeback && counts(status):
 			t.chargedBack[id] += total
-		case kind == payment.ChargebackReversal && stands(status):
+		case kind == payment.ChargebackReversal && counts(status):
 			t.chargedBack[id] -= total
-		case !kind.Operators() && (stands(status) || open(status)):
+		case !kind.Operators() && (counts(status) || open(status)):
 			t.taken[id] += total
 		}
 		return err
 	})
 }
 
-// readAdjustments reads the transactions that adjust others, and what processors were asked.
+// readAdjustments reads adjustments of other transactions, and requests to processors.
 func (l *look) readAdjustments(byID map[int64]*paid, args []any) error {
 	err := l.tx.Query(`SELECT linked_id, type, status, total FROM transactions
 		WHERE site_id = $1 AND linked_id BETWEEN $2 AND $3`, args, func(scan func(dest ...any) error) error {

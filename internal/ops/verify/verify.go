@@ -31,8 +31,8 @@ type Verify struct {
 // Finding is one thing that is not as it should be.
 type Finding struct {
 	Check  string `json:"check"`
-	Site   string `json:"site"`  // path; "" for what belongs to no site
-	Table  string `json:"table"` // where it stands
+	Site   string `json:"site"`  // path; "" for data without a site
+	Table  string `json:"table"` // its position
 	ID     int64  `json:"id"`    // of the row; of a table without ids, of what the row is about
 	Field  string `json:"field"`
 	Stored string `json:"stored"`
@@ -57,17 +57,17 @@ type Report struct {
 
 // Query says what to check.
 type Query struct {
-	Sites   []merchant.Site  // none: all, and what belongs to no site
+	Sites   []merchant.Site  // none: all, and data without a site
 	Limit   int              // findings of one check of one site that the report holds; the others are counted
 	Against []factchain.Head // heads that were kept outside: the chains must still hold them
 	Hash    string           // a hash that was kept outside: some chain must still hold it
 
-	told func(text string) // is told how far it is; nil for nobody
+	onStep func(text string) // receives the progress; may be nil
 }
 
-// Run checks the sites, each in one reading transaction, so that every figure is of one moment while others write. Memory
-// does not grow with the book. It needs the permission ReadAudit. The error says that the check could not be made; what
-// is wrong with the book is in the report.
+// Run checks the sites, each in one read transaction, so that all figures are consistent while others write. Memory
+// does not grow with the book. It needs the permission ReadAudit. It returns an error if the check could not be made;
+// problems of the book are in the report.
 func (v *Verify) Run(ctx context.Context, actor access.Actor, q Query) (Report, error) {
 	var report Report
 	if err := actor.Require(access.ReadAudit); err != nil {
@@ -80,7 +80,7 @@ func (v *Verify) Run(ctx context.Context, actor access.Actor, q Query) (Report, 
 	kept := newKept(q)
 	for i, s := range list {
 		err := v.ReportBy(ctx, sites.Clock{SiteID: s.ID, Ahead: s.ClockAhead}, func(tx *store.Tx) error {
-			return checkSite(tx, v.Rulepacks, s, q.Limit, kept, &report, q.telling(i, len(list), s))
+			return checkSite(tx, v.Rulepacks, s, q.Limit, kept, &report, q.stepsOf(i, len(list), s))
 		})
 		if err != nil {
 			return report, fmt.Errorf("site %q: %w", s.Path, err)
@@ -90,15 +90,15 @@ func (v *Verify) Run(ctx context.Context, actor access.Actor, q Query) (Report, 
 	return report, nil
 }
 
-// telling says how far a run is: at which site, and at which of its steps.
-func (q Query) telling(at, all int, s merchant.Site) func(step string) {
+// stepsOf returns the function that reports the progress of a site: the site and its current step.
+func (q Query) stepsOf(at, all int, s merchant.Site) func(step string) {
 	return func(step string) {
-		if q.told != nil {
+		if q.onStep != nil {
 			name := s.Path
 			if s.ID == 0 {
-				name = "what belongs to no site"
+				name = "data without a site"
 			}
-			q.told(fmt.Sprintf("%d of %d: %s, %s", at+1, all, name, step))
+			q.onStep(fmt.Sprintf("%d of %d: %s, %s", at+1, all, name, step))
 		}
 	}
 }
@@ -159,7 +159,7 @@ type look struct {
 	lines []*Line
 	found []Finding
 	kept  *kept
-	// unread: a step has ended early, so nothing can be said about what is added up from all its rows.
+	// unread: a step has ended early, so sums over all its rows are unknown.
 	unread bool
 
 	policies map[int64]terms.Policy
@@ -171,7 +171,7 @@ type look struct {
 	insolvencies map[int64][]insolvency
 }
 
-func checkSite(tx *store.Tx, packs protection.Rulepacks, site merchant.Site, limit int, kept *kept, report *Report, told func(step string)) error {
+func checkSite(tx *store.Tx, packs protection.Rulepacks, site merchant.Site, limit int, kept *kept, report *Report, onStep func(step string)) error {
 	l := &look{
 		tx: tx, site: site, packs: packs, limit: limit, kept: kept, policies: map[int64]terms.Policy{},
 		exposure: newExposureSums(),
@@ -183,7 +183,7 @@ func checkSite(tx *store.Tx, packs protection.Rulepacks, site merchant.Site, lim
 		if site.ID == 0 && !step.everywhere {
 			continue
 		}
-		told(step.name)
+		onStep(step.name)
 		if err := l.step(step); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}

@@ -24,10 +24,10 @@ type Approvals struct {
 }
 
 // Request asks for a change that needs two people. It is called inside a write. Outside a sandbox it stores an open
-// proposal and changes nothing else. When another operator approves it, perhaps days later, Kind.Carry gets the payload.
-// In a sandbox one person is enough: Request runs now immediately, and returns an approved proposal. The result
-// of now becomes the result of the proposal. Elsewhere the program without a user proposes nothing: NotPossible with the
-// reason proposer_unnamed.
+// proposal and changes nothing else. When another operator approves it, perhaps days later, Kind.Carry gets the
+// payload. In a sandbox one person is enough: Request calls now immediately and returns an approved proposal. The
+// result of now becomes the result of the proposal. Elsewhere the program cannot propose anything without a user:
+// NotPossible with the reason proposer_unnamed.
 func (a *Approvals) Request(
 	tx *store.Tx, actor access.Actor, p proposal.Proposal, payload any, now func() (result any, err error),
 ) (proposal.Proposal, error) {
@@ -90,7 +90,7 @@ func decide(
 }
 
 // samePerson reports whether the actor made the proposal. Two actors are the same person when their user ids are equal.
-// The program without a user has the id 0, and so is one person, too.
+// The program without a user has the id 0, and so counts as one person.
 func samePerson(actor access.Actor, p proposal.Proposal) bool { return actor.UserID == p.ProposedByID }
 
 // Approve carries a proposal out. The actor must not be the operator who proposed it; in a sandbox it may be the
@@ -133,7 +133,7 @@ func mayApprove(tx *store.Tx, actor access.Actor, p proposal.Proposal) error {
 		return nil
 	case actor.UserID == 0:
 		return errs.NotPossibleBecause("approver_unnamed", "Only a person can approve this. Say who you are with --as.")
-	case p.ProposedByID == 0: // of an earlier version: whoever proposed it may be the one who approves it
+	case p.ProposedByID == 0: // of an earlier version: proposer and approver may be the same person
 		return errs.NotPossibleBecause("proposer_unnamed", "It is unknown who proposed this. Reject it, then propose it again with --as.")
 	case samePerson(actor, p):
 		return errs.NotPossibleBecause("same_person", "You proposed this yourself. Another operator must approve it.")
@@ -200,8 +200,8 @@ func (a *Approvals) Get(ctx context.Context, actor access.Actor, id int64) (prop
 	return a.Find(ctx, actor, id)
 }
 
-// Find reads a proposal of the actor's site. The person who made one may always see it. All others need the right to
-// read all proposals.
+// Find reads a proposal of the actor's site. The person who made one may always see it. Everyone else needs permission
+// to read all proposals.
 func (a *Approvals) Find(ctx context.Context, actor access.Actor, id int64) (proposal.Proposal, error) {
 	p, err := sites.Read(ctx, a.DB, actor, func(tx *store.Tx) (proposal.Proposal, error) {
 		p, err := findProposal(tx, actor.SiteID, id)

@@ -26,7 +26,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// operators are two people who may approve each other's proposals on the house's site, which is no sandbox.
+// operators are two people who may approve each other's proposals on the house's site, which is not a sandbox.
 func operators(t *testing.T, h *apptest.House) (ada, bob access.Actor) {
 	t.Helper()
 	for i, actor := range []*access.Actor{&ada, &bob} {
@@ -36,7 +36,7 @@ func operators(t *testing.T, h *apptest.House) (ada, bob access.Actor) {
 	return ada, bob
 }
 
-// audited lists what the site's audit says, oldest first, as action and whether somebody was alone.
+// audited lists the site's audit log, oldest first, as action and whether one person acted alone.
 func audited(t *testing.T, a *app.App, actor access.Actor) (actions []string, records []audit.Entry) {
 	t.Helper()
 	list, err := a.Audit.List(t.Context(), actor, audit.Filter{}, store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
@@ -59,7 +59,7 @@ func draft(t *testing.T, h *apptest.House, actor access.Actor) merchant.Channel 
 	return made
 }
 
-// The attack: one person proposed as the program, and approved as the operator who they are.
+// The attack: one person proposed as the program, and approved as an operator.
 func TestNobodyProposesWithoutAName(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -72,7 +72,7 @@ func TestNobodyProposesWithoutAName(t *testing.T) {
 		apptest.WantReason(t, err, "proposer_unnamed", "proposed by the program")
 		asked, err := h.Channels.Change(ctx, ada, shop.ID, open)
 		apptest.WantKind(t, err, errs.Internal, "proposed by ada")
-		// A database of before may still hold a proposal of the program.
+		// A database of an earlier version may still have a proposal of the program.
 		dbtest.Write(t, h.DB, func(tx *store.Tx) error {
 			_, err := tx.Exec(`UPDATE proposals SET proposed_by_id = 0, proposed_by = 'holdfast' WHERE id = $1`, asked.Proposal.ID)
 			return err
@@ -112,7 +112,7 @@ func TestCoverOpensWhenAnotherOperatorApproves(t *testing.T) {
 		admin.Role = access.MemberAdmin
 		_, err = h.Approvals.Approve(ctx, admin, p.ID, "")
 		apptest.WantKind(t, err, errs.Forbidden, "approved by a customer")
-		// Nothing has changed, the version neither: who read the channel before may still change it.
+		// Nothing has changed, including the version: callers that read the channel before can still change it.
 		now, err := h.Channels.Get(ctx, ada, shop.ID)
 		if err != nil || now.Mode != merchant.ModeDraft || now.Version != shop.Version || asked.Version != shop.Version {
 			t.Fatalf("before approval: %s, version %d, %v", now.Mode, now.Version, err)

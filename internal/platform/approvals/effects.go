@@ -14,8 +14,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// Changes compares two shapes of the audit, and lists the fields that differ. A shape of nil has no fields. What is new and
-// empty is left out.
+// Changes compares two audit records of an object and lists the fields that differ. nil has no fields. New fields that
+// are empty are left out.
 func Changes(before, after any) ([]proposal.Change, error) {
 	old, err := fieldsOf(before)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// appendAudit makes n records in the chain of a site.
+// appendAudit appends n records to the chain of a site.
 func appendAudit(t *testing.T, db *store.DB, siteID int64, n int) {
 	t.Helper()
 	for i := range n {
@@ -92,7 +92,7 @@ func TestAnyChangeOfAPastRecordIsFound(t *testing.T) {
 	}
 }
 
-// TestTheDeploymentMayHaveNoRecords: what belongs to no site begins with the first key, rate or operator.
+// TestTheDeploymentMayHaveNoRecords: the chain without a site begins with the first key, rate or operator.
 func TestTheDeploymentMayHaveNoRecords(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
@@ -105,7 +105,7 @@ func TestTheDeploymentMayHaveNoRecords(t *testing.T) {
 	})
 }
 
-// A whole record moved with a hash that fits it still does not follow what stands before it.
+// A whole record that is moved with its valid hash still does not follow its predecessor.
 func TestAMovedRecordIsFound(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
@@ -162,7 +162,7 @@ func TestAChainHasOneOrderHoweverManyWrite(t *testing.T) {
 	})
 }
 
-// The canonical text is a promise: whoever has an export of the records can compute the hashes without this program.
+// The canonical text is a guarantee: the hashes can be computed from an export without this program.
 func TestTheCanonicalTextStays(t *testing.T) {
 	t.Parallel()
 	r := audit.Entry{

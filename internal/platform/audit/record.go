@@ -75,7 +75,7 @@ type Filter struct {
 type Check struct {
 	Last   Head   // of the records so far
 	Broken int64  // id of the first record that is not as it was written; 0: none
-	Why    string // what is wrong with it
+	Why    string // the problem
 }
 
 // Next checks the next record. It returns false when the chain is broken.

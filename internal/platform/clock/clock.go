@@ -59,7 +59,7 @@ func move(tx *store.Tx, actor access.Actor, to time.Time) (Time, error) {
 		return Time{}, clockBackwards(before)
 	}
 	err = sites.MoveClock(tx, actor.SiteID, to.Sub(before.Real))
-	if errors.Is(err, store.ErrNotFound) { // somebody else has just moved it further
+	if errors.Is(err, store.ErrNotFound) { // it has just been moved further
 		return Time{}, clockBackwards(before)
 	}
 	if err != nil {

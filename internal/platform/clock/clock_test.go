@@ -78,8 +78,8 @@ func TestProtectionFollowsTheClockOfItsSite(t *testing.T) {
 	})
 }
 
-// TestAWriteUnderWayWhileTheClockMoves: a payment that begins before the clock is moved and becomes durable after it is
-// in every report that counts as final, and on its statement.
+// TestAWriteUnderWayWhileTheClockMoves: a payment that begins before the clock is moved and becomes durable afterwards
+// is in every final report, and on its statement.
 func TestAWriteUnderWayWhileTheClockMoves(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 200_000, "2024-12-31")
@@ -124,7 +124,7 @@ func TestAWriteUnderWayWhileTheClockMoves(t *testing.T) {
 		if got := w.Exposure(before); early.Final || got.Final || got.Total.E1 != 100_000 {
 			t.Errorf("final %v, then %v with %d", early.Final, got.Final, got.Total.E1)
 		}
-		// Who was read before the move writes by the clock as it is now.
+		// A caller read before the move writes by the current clock.
 		late, _, err := w.App.Payments.Create(t.Context(), stale, apptest.Report(payment.Purchase, b, 100))
 		if err != nil || !late.CreatedAt.Equal(w.Now().Add(w.Actor.Ahead)) {
 			t.Errorf("logged at %s, %v", late.CreatedAt, err)

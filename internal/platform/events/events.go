@@ -48,9 +48,9 @@ type Page struct {
 	More  bool   // there are events behind it
 }
 
-// List reads a piece of the feed of the actor's site: events behind a cursor, each once and in the order of their
-// positions. Reading on from Next misses none. A page may have no events and More, when none of those that it looked
-// at is wanted. The error has the kind CursorGone if events behind the cursor were removed.
+// List reads a page of the feed of the actor's site: events after a cursor, each once and in the order of their
+// positions. Continuing from Next misses none. A page can be empty and still have More, if none of the events that it
+// scanned match. The error has the kind CursorGone if events after the cursor have been deleted.
 func (e *Events) List(ctx context.Context, actor access.Actor, f Filter) (Page, error) {
 	if err := actor.Require(access.Read); err != nil {
 		return Page{}, err
@@ -121,10 +121,10 @@ func (e *Events) read(ctx context.Context, actor access.Actor, q query) (page Pa
 	return page, unplaced, err
 }
 
-// Place gives the events of a site that can be seen by now the next positions, and returns how many got one. Ids are drawn
-// before a commit, so events become visible in another order than that of their ids. Positions only grow: an event that
-// gets one comes after all that had one before. Of the events of one object each comes after those of earlier writes,
-// because the writes of an object wait for each other. It writes only where there is an event without a position.
+// Place assigns the next positions to the events of a site that are visible by now, and returns how many it assigned.
+// Ids are drawn before the commit, so events do not become visible in the order of their ids. Positions only grow: an
+// event comes after all that already had a position. The events of one object stay in the order of their writes,
+// because writes of an object wait for each other. Place only writes if there are events without a position.
 func (e *Events) Place(ctx context.Context, siteID int64) (placed int, err error) {
 	var unplaced bool
 	err = e.Store.Read(ctx, siteID, func(tx *store.Tx) (err error) {
@@ -147,8 +147,8 @@ func (e *Events) Place(ctx context.Context, siteID int64) (placed int, err error
 	return placed, nil
 }
 
-// PlaceAll gives the events of all sites their positions, so that few wait for it when the feed is read. What goes wrong at
-// one site does not stop the others.
+// PlaceAll assigns positions to the events of all sites, so that few remain to be assigned when the feed is read. An
+// error at one site does not stop the others.
 func (e *Events) PlaceAll(ctx context.Context) (more bool, err error) {
 	var sites []int64
 	err = e.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
@@ -174,8 +174,8 @@ func IsCursor(after string) bool {
 // Kept is how long events can be read, by the real clock.
 const Kept = 90 * 24 * time.Hour
 
-// Forget removes events that are older than 90 days, a bounded number of each site in each call. more: there may be others.
-// What goes wrong at one site does not stop the others.
+// Forget deletes events that are older than 90 days, a bounded number per site and call. more reports whether there may
+// be others. An error at one site does not stop the others.
 func (e *Events) Forget(ctx context.Context) (more bool, err error) {
 	var sites []int64
 	err = e.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {

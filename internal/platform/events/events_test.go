@@ -28,8 +28,8 @@ const (
 	writesOfEach = 12
 )
 
-// TestAReaderMissesNothing: while many write at once, and commit in any order, a reader who follows the cursor sees each
-// event once, and those of one object in the order of their writes.
+// TestAReaderMissesNothing: while many write concurrently, and commit in any order, a reader that follows the cursor
+// sees each event once, and those of one object in the order of their writes.
 func TestAReaderMissesNothing(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -43,7 +43,7 @@ func TestAReaderMissesNothing(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
-					if n%2 == 0 { // several processes give positions at the same time
+					if n%2 == 0 { // several processes assign positions at the same time
 						if _, err := w.App.Events.Place(t.Context(), w.Site.ID); err != nil {
 							t.Error(err)
 						}
@@ -110,7 +110,7 @@ func interleaved(tx *store.Tx, object int64, i int) error {
 	return nil
 }
 
-// TestAnEarlierIDThatIsSeenLater: a write that draws its id first and commits last is told last, and is told.
+// TestAnEarlierIDThatIsSeenLater: a write that draws its id first and commits last is last in the feed.
 func TestAnEarlierIDThatIsSeenLater(t *testing.T) {
 	t.Parallel()
 	// SQLite has one writer, so its ids are drawn in the order of the commits.
@@ -164,7 +164,7 @@ func read(t *testing.T, w *apptest.World, after string) events.Page {
 	return page
 }
 
-// TestEventsOfASavepointThatIsTakenBack: what did not happen is not told, and what did is told once.
+// TestEventsOfASavepointThatIsTakenBack: rolled-back events are not in the feed, and all others are there once.
 func TestEventsOfASavepointThatIsTakenBack(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -222,7 +222,7 @@ func TestAnEventOfAWriteIsStoredOnce(t *testing.T) {
 	})
 }
 
-// TestAQuietSiteIsNotWritten: where all events have their positions, nobody waits for whoever holds the feed.
+// TestAQuietSiteIsNotWritten: if all events have positions, readers do not wait for the holder of the feed.
 func TestAQuietSiteIsNotWritten(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -243,8 +243,8 @@ func TestAQuietSiteIsNotWritten(t *testing.T) {
 	})
 }
 
-// TestOldEventsAreRemoved: after 90 days by the real clock, a piece at a time. A cursor in front of them is refused with the
-// oldest one, and every other goes on.
+// TestOldEventsAreRemoved: after 90 days by the real clock, in batches. A cursor before them is rejected with the
+// oldest one; all others continue.
 func TestOldEventsAreRemoved(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -287,7 +287,8 @@ func TestOldEventsAreRemoved(t *testing.T) {
 	})
 }
 
-// TestASiteWhoseEventsStayStopsNoOther: what goes wrong at one site is told, and the old events of the next one are removed.
+// TestASiteWhoseEventsStayStopsNoOther: an error at one site is reported, and the old events of the next one are
+// deleted.
 func TestASiteWhoseEventsStayStopsNoOther(t *testing.T) {
 	t.Parallel()
 	pgtest.NotOverNodes(t)
@@ -325,7 +326,7 @@ func TestASiteWhoseEventsStayStopsNoOther(t *testing.T) {
 	})
 }
 
-// TestLastID: all events up to now have ids up to it, and the next one has a higher one. Nobody asks for it but a restore.
+// TestLastID: all events up to now have ids up to it, and the next one has a higher one. Only a restore uses it.
 func TestLastID(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -342,7 +343,7 @@ func TestLastID(t *testing.T) {
 	})
 }
 
-// TestACursorFromBeforeARestore: positions may come to mean other events.
+// TestACursorFromBeforeARestore: positions may refer to other events.
 func TestACursorFromBeforeARestore(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -366,8 +367,7 @@ func TestACursorFromBeforeARestore(t *testing.T) {
 	})
 }
 
-// TestEventsAreForThoseWhoMayReadTheirObjects: statements need finance, and a token that is
-// limited to reading sees no limits.
+// TestEventsAreForThoseWhoMayReadTheirObjects: statements need finance, and a read-only token sees no limits.
 func TestEventsAreForThoseWhoMayReadTheirObjects(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

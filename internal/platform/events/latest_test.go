@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestTheLatestAreTheFeedFromItsEnd: page by page backwards, people see what programs see forwards, and each event once.
+// TestTheLatestAreTheFeedFromItsEnd: paging backwards shows each event once, like paging forwards.
 func TestTheLatestAreTheFeedFromItsEnd(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -25,7 +25,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// story is what happens to one booking, from a new channel to the end of its protection.
+// story is the history of one booking, from a new channel to the end of its protection.
 type story struct {
 	*apptest.World
 	t          *testing.T
@@ -58,7 +58,7 @@ func (s *story) confirmed() {
 	}
 }
 
-// chapter is something that happens, and the events that it makes, in their order.
+// chapter is one step of the story and its events, in order.
 type chapter struct {
 	name string
 	tell func(s *story)
@@ -188,7 +188,7 @@ var chapters = []chapter{
 	}, "insolvency.reported insolvency.confirmed insolvency.opened insolvency.withdrawn"},
 }
 
-// atProcessor is what happens to a payment that a processor carries out.
+// atProcessor is the story of a payment that a processor carries out.
 var atProcessor = []chapter{
 	{"a channel", func(*story) {}, "proposal.opened channel.created proposal.decided"},
 	{"a payment that a shopper may not make", func(s *story) {
@@ -212,11 +212,11 @@ func day(t *testing.T, text string) civil.Day {
 	return d
 }
 
-// clock runs the jobs that notice what is over by the clock.
+// clock runs the jobs that follow the clock.
 func (s *story) clock() {
 	for _, tell := range []func() (bool, error){
-		func() (bool, error) { return s.App.Bookings.TellCompleted(s.t.Context()) },
-		func() (bool, error) { return s.App.Ends.Tell(s.t.Context()) },
+		func() (bool, error) { return s.App.Bookings.RecordCompleted(s.t.Context()) },
+		func() (bool, error) { return s.App.Ends.Record(s.t.Context()) },
 	} {
 		if _, err := tell(); err != nil {
 			s.t.Fatal(err)
@@ -224,7 +224,7 @@ func (s *story) clock() {
 	}
 }
 
-// news reads what the feed has since it was read last.
+// news reads the new events of the feed.
 func (s *story) news() []event.Event {
 	s.t.Helper()
 	page, err := s.App.Events.List(s.t.Context(), s.Actor, events.Filter{After: s.after, Size: events.MaxPage})
@@ -235,11 +235,12 @@ func (s *story) news() []event.Event {
 	return page.Items
 }
 
-// TestTheStory makes each type happen, and looks at the feed after each chapter. The chapters together have all types.
+// TestTheStory creates events of each type, and checks the feed after each chapter. The chapters together have all
+// types.
 func TestTheStory(t *testing.T) {
 	t.Parallel()
 	for _, kind := range event.Types {
-		if kind.Kind() == event.Webhook { // the story of webhooks is told in their room
+		if kind.Kind() == event.Webhook { // webhooks have their own story in their room
 			continue
 		}
 		if !slices.ContainsFunc(slices.Concat(chapters, atProcessor), func(c chapter) bool {

@@ -40,9 +40,9 @@ func (e *Events) Watch(siteID int64) *Watch {
 // Close ends the watch.
 func (w *Watch) Close() { w.listener.Close() }
 
-// Wait waits until something may have happened, or the context ends. A write of this process is heard when it is durable,
-// one of another process within two seconds.
-func (w *Watch) Wait(ctx context.Context) (heard bool) {
+// Wait waits until something may have happened, or the context ends. A write of this process is noticed as soon as it
+// is durable, one of another process within two seconds.
+func (w *Watch) Wait(ctx context.Context) (happened bool) {
 	if w.waited {
 		rest(ctx)
 	}
@@ -56,7 +56,7 @@ func (w *Watch) Wait(ctx context.Context) (heard bool) {
 		case <-ctx.Done():
 			return false
 		case <-tick.C:
-			if w.events.looks.made.Load() == seen { // nobody else has looked since
+			if w.events.looks.made.Load() == seen { // no other call has looked since
 				w.events.Look(ctx)
 			}
 		}
@@ -72,8 +72,8 @@ func rest(ctx context.Context) {
 	}
 }
 
-// Look tells those who wait at a site where something has happened since the last look. A database that does not answer is no
-// news: who waits asks it in the end, and gets the error.
+// Look notifies the waiters of each site where something has happened since the last call. If the database does not
+// respond, nobody is notified: waiters query it in the end and get the error.
 func (e *Events) Look(ctx context.Context) {
 	e.looks.mu.Lock()
 	defer e.looks.mu.Unlock()

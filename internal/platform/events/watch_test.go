@@ -8,8 +8,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestAWatchHearsOfEvents: of this process's when they are stored, and of another process's at the next look.
-func TestAWatchHearsOfEvents(t *testing.T) {
+// TestAWatchIsNotified: of this process's events when they are stored, and of another process's at the next look.
+func TestAWatchIsNotified(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		own, listener := w.App.Events.Watch(w.Site.ID), w.App.DB.Store.Listen(w.Site.ID)
@@ -27,7 +27,7 @@ func TestAWatchHearsOfEvents(t *testing.T) {
 		if !own.Wait(t.Context()) || !heard() || heard() {
 			t.Error("an event of this process is not heard once")
 		}
-		w.App.Events.Look(t.Context()) // the first look at a site tells in any case
+		w.App.Events.Look(t.Context()) // the first look at a site always notifies
 		read(t, w, "")
 		w.App.Events.Look(t.Context())
 		heard()

@@ -28,7 +28,7 @@ type Health struct {
 	running chan struct{} // closed when the try under way ends; nil without one
 	since   time.Time     // when the last try ended
 	err     error         // of the last try
-	looking sync.Mutex    // held by the one that looks at the replica
+	looking sync.Mutex    // held while checking the replica
 }
 
 // Ready returns an error when the database takes no writes. It returns within a second.
@@ -69,7 +69,7 @@ func (h *Health) tried() <-chan struct{} {
 		defer h.mu.Unlock()
 		h.err, h.since, h.running = err, h.Clock(), nil
 		close(done)
-		go h.lookAtReplica() // which nobody waits for
+		go h.lookAtReplica() // the database's name for it, which no other lock uses
 	}()
 	return done
 }
@@ -89,7 +89,8 @@ func (h *Health) Replica() string {
 	return state.String()
 }
 
-// Nodes is how many nodes the database has, and how many of them do not answer. Without a cluster there is one, which Ready asks.
+// Nodes returns how many nodes the database has, and how many of them do not respond. Without a cluster there is one,
+// which Ready checks.
 func (h *Health) Nodes() (all, away int) { return h.Store.Nodes() }
 
 // triedBytes is how much a try writes: as many pages of SQLite as a small change takes. PostgreSQL stores them in a few

@@ -21,7 +21,7 @@ func healthOver(t *testing.T, url string, clock func() time.Time) *health.Health
 	return &health.Health{DB: sites.NewDB(dbtest.Open(t, url, clock), clock)}
 }
 
-// TestReadyTriesOneWriteForAll: many who ask cost one write, and its answer counts for a second.
+// TestReadyTriesOneWriteForAll: many requests cost one write, whose result is valid for a second.
 func TestReadyTriesOneWriteForAll(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
@@ -53,8 +53,8 @@ func TestReadyTriesOneWriteForAll(t *testing.T) {
 	})
 }
 
-// TestReadyAnswersWithinASecond: a database that does not answer at all is not ready, and a try that hangs is not joined
-// by another.
+// TestReadyAnswersWithinASecond: a database that does not respond is not ready, and no second try starts while one
+// hangs.
 func TestReadyAnswersWithinASecond(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestReadyAnswersWithinASecond(t *testing.T) {
 	})
 }
 
-// TestReadyOnlyWithAPlaceToWrite: reads go on where the file can only be read, but the program is not ready.
+// TestReadyOnlyWithAPlaceToWrite: with a read-only file reads continue, but the program is not ready.
 func TestReadyOnlyWithAPlaceToWrite(t *testing.T) {
 	t.Parallel()
 	url := dbtest.Engines[1].Database(t)

@@ -33,12 +33,13 @@ type Outcome struct {
 // request that repeats a key does nothing: find reads what the first request made, as it is now or, if it has been deleted, as it was last
 // (OrLast). Without a key, do just runs.
 //
-// A key belongs to the site, so another user's request with it is a repetition, too. The caller therefore checks first what the actor may
-// do, and find reads with the actor's own permissions. Callers without permission learn nothing about a key.
+// A key belongs to the site, so another user's request with it is also a repetition. The caller therefore checks first
+// what the actor may do, and find reads with the actor's own permissions. Callers without permission learn nothing
+// about a key.
 //
-// The write itself holds the key, and nothing else does. So a key is free again the moment its write is over, however it
-// ends: when its program or its machine dies, the database rolls it back. On SQLite a second request with the key waits
-// for the first one, like every write. On PostgreSQL it does not wait.
+// Only the write itself holds the key. So a key is free again when its write ends, however it ends: if the program or
+// its machine dies, the database rolls it back. On SQLite a second request with the key waits for the first one, like
+// every write. On PostgreSQL it does not wait.
 //
 // Errors: IdempotencyMismatch when the key was used for another request, IdempotencyInFlight while the first request is
 // still being answered, and the errors of do and find. After an error of do the key is free.

@@ -30,12 +30,12 @@ func under(key access.IdempotencyKey) access.Actor {
 	return actor
 }
 
-// createUnder makes a supplier under an idempotency key.
+// createUnder creates a supplier under an idempotency key.
 func createUnder(ctx context.Context, h *apptest.House, key access.IdempotencyKey, name string) (id int64, replayed bool, err error) {
 	return createAs(ctx, h, under(key), name)
 }
 
-// createAs makes a supplier as somebody. It wants that the one who asks learns whether it was a repetition.
+// createAs creates a supplier as an actor, and expects the right value of Replayed.
 func createAs(ctx context.Context, h *apptest.House, actor access.Actor, name string) (id int64, replayed bool, err error) {
 	replayed = true
 	var told bool
@@ -130,8 +130,8 @@ func TestManyAtOnceUnderOneKeyMakeOneThing(t *testing.T) {
 	}
 }
 
-// TestAKeyBelongsToItsSite: another user of the site repeats a request, or is told of another one. On another site the key
-// is new.
+// TestAKeyBelongsToItsSite: another user of the site repeats a request, or gets a conflict. On another site the key is
+// new.
 func TestAKeyBelongsToItsSite(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -159,7 +159,7 @@ func TestAKeyBelongsToItsSite(t *testing.T) {
 	})
 }
 
-// TestForgettingGoesInSteps: one write removes so many old keys and no more, and says that there are others.
+// TestForgettingGoesInSteps: one write deletes a bounded number of old keys, and reports that there are more.
 func TestForgettingGoesInSteps(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -188,7 +188,7 @@ func TestAFailedCreateGivesItsKeyBack(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		key := access.IdempotencyKey{Key: "key", Hash: "one"}
-		// The caller goes away in the middle: the key is given back all the same.
+		// The caller disconnects in the middle: the key is still released.
 		ctx, cancel := context.WithCancel(t.Context())
 		broken := errors.New("broken")
 		_, err := idempotency.Once(ctx, h.App.DB, under(key), func(*store.Tx) (int64, idempotency.Outcome, error) {
@@ -248,7 +248,7 @@ func TestAKeyIsFreeWhenItsRequestDies(t *testing.T) {
 			if err != nil {
 				return 0, idempotency.Outcome{}, err
 			}
-			// What lies on the disk now is what a crash leaves behind.
+			// The files on disk are those that a crash would leave.
 			path := strings.TrimPrefix(url, "sqlite:")
 			for _, ending := range []string{"", "-wal"} {
 				whole, err := os.ReadFile(path + ending)
@@ -303,7 +303,7 @@ func TestAKeyIsFreeWhenItsRequestDies(t *testing.T) {
 			t.Error(err)
 		}
 		close(dead)
-		<-ended // what it answers reaches nobody
+		<-ended // its response is never read
 		list, err := h.Suppliers.List(t.Context(), access.System(1), merchants.SupplierFilter{}, store.Page{Number: 1, Size: 10, Offset: -1})
 		if err != nil || len(list.Items) != 1 {
 			t.Errorf("%d suppliers are there, %v", len(list.Items), err)

@@ -81,7 +81,7 @@ func claimJob(tx *store.Tx, name string, length time.Duration) (Lease, error) {
 	if !due {
 		return Lease{}, store.ErrNotFound
 	}
-	// Several processes may get here concurrently. One changes the row. The others wait for it, and then find it leased.
+	// Several processes may get here concurrently. One changes the row; the others wait and then find it leased.
 	err = tx.QueryRow(`UPDATE jobs SET leased_until = $2 WHERE name = $1 AND due_at <= $3 AND leased_until <= $3
 		RETURNING attempts`, []any{name, store.Micros(lease.until), store.Micros(tx.Now)}, &lease.attempts)
 	return lease, err

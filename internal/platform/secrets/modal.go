@@ -21,9 +21,9 @@ const (
 // characters.
 func NewChannelSecret(random io.Reader) (string, error) { return RandomText(random, SecretBytes) }
 
-// ModalString makes the auth string with which an integrator's server vouches for the fields of one payment, signed
-// at stamp (section 5, docs/modal.md). It contains the values in the order of the names, but without the names. So
-// both sides must agree on the fields that are verified.
+// ModalString creates the auth string with which an integrator's server signs the fields of one payment, signed at
+// stamp (section 5, docs/modal.md). It contains the values in the order of the names, but without the names. So both
+// sides must agree on the fields that are verified.
 func ModalString(secret string, fields map[string]string, stamp time.Time) string {
 	var values []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -44,7 +44,7 @@ const (
 // list may be signed in another form than it is given, such as with "\/" for "/".
 func CheckModalString(secret string, fields map[string]string, got string, now time.Time) error {
 	wrong := ErrModalString()
-	// With an empty secret anybody could sign.
+	// With an empty secret anyone could sign.
 	if secret == "" || len(got) < len(modalStamp) {
 		return wrong
 	}

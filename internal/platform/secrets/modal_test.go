@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/platform/secrets"
 )
 
-// The vector of the wire.
+// The test vector of the specification.
 const (
 	modalSecret = "example-channel-secret"
 	modalVector = "bbba981afdcdc5064f72f535707b7eba3f521e5d19dc77c7b860c00204002bff20190812055213"
@@ -25,7 +25,7 @@ func TestModalStringOfTheWire(t *testing.T) {
 	if got := secrets.ModalString(modalSecret, modalFields, modalStamped); got != modalVector {
 		t.Errorf("got %s, want %s", got, modalVector)
 	}
-	// The stamp is GMT wherever the clock hangs.
+	// The timestamp is GMT whatever the time zone of the clock.
 	there := modalStamped.In(time.FixedZone("IST", 19800))
 	if got := secrets.ModalString(modalSecret, modalFields, there); got != modalVector {
 		t.Errorf("in another zone: %s, want %s", got, modalVector)
@@ -85,8 +85,8 @@ func TestTransactionHashChangesWithTheStatus(t *testing.T) {
 	}
 }
 
-// TestListsAreSignedAsTheirEncodersWriteThem: one list, as encoders of several languages write it by default, and each as
-// a page may pass it.
+// TestListsAreSignedAsTheirEncodersWriteThem: one list, as encoded by default in several languages, and as a page may
+// pass it.
 func TestListsAreSignedAsTheirEncodersWriteThem(t *testing.T) {
 	const plain = `[{"label":"Hôtel & <Bar>/😀 \"it's\"","n":[1,{}],"total":-10.50,"x":null}]`
 	forms := map[string]string{
@@ -125,7 +125,7 @@ func TestListsAreSignedAsTheirEncodersWriteThem(t *testing.T) {
 			t.Errorf("of %s, the one form is %s", signer, got)
 		}
 	}
-	// Other fields are texts, also when they look like a list.
+	// Other fields are strings, even if they look like a list.
 	fields := maps.Clone(modalFields)
 	fields["reference"] = `["a\/b"]`
 	got := secrets.ModalString(modalSecret, fields, modalStamped)

@@ -72,7 +72,7 @@ func (f jsonForm) write(text string) (written string, ok bool) {
 	}
 	var w strings.Builder
 	var open []json.Delim // the lists and objects around the place
-	var parts []int       // how many values each of them has so far; a name counts, too
+	var parts []int       // how many values each of them has so far; names count too
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	for {
@@ -111,7 +111,7 @@ func (f jsonForm) write(text string) (written string, ok bool) {
 	}
 }
 
-// short are the escapes that all encoders write alike.
+// short are the escapes that all encoders write the same way.
 var short = map[rune]string{'\\': `\\`, '"': `\"`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`}
 
 func (f jsonForm) text(w *strings.Builder, text string) {

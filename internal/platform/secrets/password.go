@@ -24,8 +24,7 @@ const (
 	keyBytes  = 32
 )
 
-// PasswordCost says how much work it is to hash a password once. Each hash holds its own cost, so that a new cost
-// needs no migration.
+// PasswordCost is the cost of hashing a password. Each hash stores its cost, so a new cost needs no migration.
 type PasswordCost struct {
 	MemoryKiB   uint32
 	Iterations  uint32

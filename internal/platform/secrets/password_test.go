@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/platform/secrets"
 )
 
-// cheap is the least that argon2id takes, so that tests are fast.
+// cheap is the lowest cost of argon2id, so that tests are fast.
 var cheap = secrets.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1}
 
 func TestPasswordChecksAgainstItsHashOnly(t *testing.T) {
@@ -61,8 +61,8 @@ func TestPasswordRules(t *testing.T) {
 	}
 }
 
-// The time of the decoy is proved by structure: it goes through CheckPassword, with a hash that asks for the same work
-// as a real one of the same cost, and has a salt and a key of the same length.
+// The time of the decoy is checked by its structure: it uses CheckPassword, with a hash of the same cost as a real one,
+// and a salt and a key of the same length.
 func TestDecoyIsFalseAndCostsWhatARealHashCosts(t *testing.T) {
 	for _, cost := range []secrets.PasswordCost{cheap, secrets.DefaultPasswordCost} {
 		hash, err := cost.HashPassword("correct horse battery")

@@ -43,8 +43,8 @@ func sealedPage(tx *store.Tx, c SealedColumn, after []any, limit int) (page []se
 	return page, err
 }
 
-// replaceSealed writes another text in a row, if it still has the one that was says. It locks nothing and counts no
-// version: the old text of the row decrypts to the same secret.
+// replaceSealed replaces the text of a row, if it is still equal to was. It needs no lock and no new version: the old
+// text decrypts to the same secret.
 func replaceSealed(tx *store.Tx, c SealedColumn, was sealedText, text string) (bool, error) {
 	var where []string
 	for i, column := range c.Key {

@@ -22,7 +22,7 @@ import (
 	"holdfast/internal/testkit/pgtest"
 )
 
-// notSealed are columns whose names sound like secrets, and why they are none.
+// notSealed are columns whose names look like secrets, and why they are not.
 var notSealed = map[string]string{
 	"api_tokens.secret_hash":     "a hash of a long random secret",
 	"channels.tokenizer_key_end": "four characters, which everybody may see who sees the channel",
@@ -35,7 +35,7 @@ var notSealed = map[string]string{
 	"gateway_charges.return_key": "part of an address that shoppers come back to, for one payment",
 }
 
-// TestNoColumnOfSecretsIsForgotten: a column whose name says that it holds a secret is sealed, or has its reason here.
+// TestNoColumnOfSecretsIsForgotten: a column whose name looks like a secret is encrypted, or has a reason here.
 func TestNoColumnOfSecretsIsForgotten(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
@@ -66,10 +66,10 @@ func TestNoColumnOfSecretsIsForgotten(t *testing.T) {
 	}
 }
 
-// plainKeys is how many keys an earlier version has left in plain text: more than one write seals.
+// plainKeys is how many keys an earlier version has left in plain text: more than one write encrypts.
 const plainKeys = 230
 
-// earlier makes the database of an earlier version: its secrets are plain text.
+// earlier creates the database of an earlier version: its secrets are plain text.
 func earlier(t *testing.T, h *apptest.House, user int64) (plain map[string]string) {
 	t.Helper()
 	plain = map[string]string{
@@ -108,8 +108,8 @@ func textsOf(t *testing.T, h *apptest.House) (texts map[string][]string) {
 	return texts
 }
 
-// TestPlainSecretsAreSealedAtTheFirstStart: what an earlier version has left in plain text is sealed, page by page, and a
-// copy of the database alone no longer signs anything.
+// TestPlainSecretsAreSealedAtTheFirstStart: secrets that an earlier version has left in plain text are encrypted in
+// batches, and a copy of the database alone can no longer sign anything.
 func TestPlainSecretsAreSealedAtTheFirstStart(t *testing.T) {
 	t.Parallel()
 	pgtest.NotOverNodes(t)
@@ -158,8 +158,8 @@ func TestPlainSecretsAreSealedAtTheFirstStart(t *testing.T) {
 	})
 }
 
-// TestAllSecretsAreSealedAnew: a new key seals every column, and a wrong file of keys loses nothing.
-func TestAllSecretsAreSealedAnew(t *testing.T) {
+// TestAllSecretsAreReencrypted: a new key encrypts every column, and a wrong key file loses nothing.
+func TestAllSecretsAreReencrypted(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		user := h.User(t, "admin", access.MemberAdmin)
@@ -209,7 +209,7 @@ func TestAllSecretsAreSealedAnew(t *testing.T) {
 	})
 }
 
-// TestAPaymentDoesNotOpenTheSecretAgain: the secret of a channel is opened once in the life of a process.
+// TestAPaymentDoesNotOpenTheSecretAgain: the secret of a channel is decrypted once in the life of a process.
 func TestAPaymentDoesNotOpenTheSecretAgain(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
@@ -227,8 +227,8 @@ func TestAPaymentDoesNotOpenTheSecretAgain(t *testing.T) {
 	}
 }
 
-// TestASealedSecretIsWorthNothingElsewhere: whoever writes to the database gives a channel the secret of another one, which
-// they know.
+// TestASealedSecretIsWorthNothingElsewhere: an attacker with write access gives a channel a known secret of another
+// one.
 func TestASealedSecretIsWorthNothingElsewhere(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
@@ -242,7 +242,7 @@ func TestASealedSecretIsWorthNothingElsewhere(t *testing.T) {
 			t.Errorf("%q, %v", secret, err)
 		}
 	}
-	if place := secrets.PlaceOf("field", int64(1), int64(4)); place != "1/4/field" { // as it was sealed in existing databases
+	if place := secrets.PlaceOf("field", int64(1), int64(4)); place != "1/4/field" { // as encrypted in existing databases
 		t.Errorf("the place is %q", place)
 	}
 }

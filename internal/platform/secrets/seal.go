@@ -36,9 +36,8 @@ type sealKey struct {
 // the wrong file, or an old one.
 var ErrUnknownSealKey = errors.New("encrypted with a key that is not in the file")
 
-// ParseSealKeys reads a file of keys: one key of 32 bytes on each line, in base64, first the one that seals. The rest
-// of a line after # is a comment. It is an error when a line is not a key, when a key appears twice, and when there
-// is no key.
+// ParseSealKeys reads a key file: one key of 32 bytes per line, in base64. The first one encrypts. # starts a comment.
+// Invalid lines, duplicate keys and a file without keys are errors.
 func ParseSealKeys(text string) (SealKeys, error) {
 	var ring SealKeys
 	lines := bufio.NewScanner(strings.NewReader(text))
@@ -81,7 +80,7 @@ func sealKeyID(key []byte) string {
 	return hex.EncodeToString(sum[:])[:sealKeyIDChars]
 }
 
-// IDs lists the ids of the keys, first the one that seals.
+// IDs lists the ids of the keys, the one that encrypts first.
 func (r SealKeys) IDs() []string {
 	ids := make([]string, len(r.keys))
 	for i, k := range r.keys {

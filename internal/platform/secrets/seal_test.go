@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/platform/secrets"
 )
 
-// sealLines draws lines of a file of keys.
+// sealLines draws lines of a key file.
 func sealLines(t *testing.T, n int) []string {
 	t.Helper()
 	random, lines := seeded(9), make([]string, n)

@@ -14,10 +14,10 @@ import (
 	"holdfast/internal/platform/secrets"
 )
 
-// seeded gives the same bytes in every run.
+// seeded returns the same bytes in every run.
 func seeded(seed byte) io.Reader { return rand.NewChaCha8([32]byte{seed}) }
 
-// exhausted is a source of randomness that has run dry after a few bytes.
+// exhausted is a source of randomness that ends after a few bytes.
 func exhausted() io.Reader { return strings.NewReader("few") }
 
 func TestSecretsAreLongAndAlphanumericAndAllDifferent(t *testing.T) {

@@ -12,12 +12,12 @@ import (
 	"holdfast/internal/lib/cache"
 )
 
-// SealedColumn is a column of encrypted secrets (see SealKeys). The package that owns the table registers
-// it. So its plain texts are encrypted at the first start, and `keys rotate` re-encrypts it.
+// SealedColumn is a column of encrypted secrets (see SealKeys). The package that owns the table registers it. Its plain
+// texts are then encrypted at the first start, and `keys rotate` re-encrypts it.
 type SealedColumn struct {
 	Table, Column string
 	Key           []string // the columns of the table's key
-	Field         string   // names the column in the places of its secrets, for ever: see PlaceOf
+	Field         string   // identifies the column in the places of its secrets and never changes: see PlaceOf
 	// Remembered: processes remember rows of it (see Known), and the first column of the key is the site.
 	Remembered bool
 }
@@ -66,7 +66,7 @@ type opened = cache.Cache[sealedAt, string]
 
 type sealedAt struct{ text, place string }
 
-// errNoKeys is the error when the deployment has no key file. The operator has to make one.
+// errNoKeys means that the deployment has no key file. The operator has to create one.
 var errNoKeys = errors.New("no keys: set HOLDFAST_KEYS_FILE to a file created by `holdfast keys make`")
 
 // SealKeys reads the keys again at each use, so that new keys take effect immediately.
@@ -86,8 +86,8 @@ func (v *Vault) Seal(secret, place string) (sealed string, err error) {
 	return keys.Seal(v.Random, []byte(secret), place)
 }
 
-// mendTime is when a request may be repeated after the operator had time to bring the keys back.
-const mendTime = time.Minute
+// retryTime is when a request may be repeated after the operator had time to bring the keys back.
+const retryTime = time.Minute
 
 // Open opens a sealed secret. Of "" it is "". The error is Unavailable when the key is missing: nothing is wrong with the
 // request, and the caller can repeat it.
@@ -103,7 +103,7 @@ func (v *Vault) Open(sealed, place string) (secret string, err error) {
 		}
 	}
 	return "", &errs.Error{
-		Kind: errs.Unavailable, RetryAfter: mendTime, Err: err,
+		Kind: errs.Unavailable, RetryAfter: retryTime, Err: err,
 		Message: "A secret of this service cannot be decrypted. The operator must check HOLDFAST_KEYS_FILE.",
 	}
 }

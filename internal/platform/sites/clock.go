@@ -51,9 +51,9 @@ func begin(tx *store.Tx, k *known, clock Clock) error {
 }
 
 // Final is the last instant of the site's clock for which nothing more can be recorded (R0). A report with an earlier
-// known_at can no longer change, and a statement of a period that has ended by then is complete. It is the time that the
-// clock showed ten real seconds ago. A write lives at most five seconds, so none that is under way can still record
-// anything before it, even when the clock is moved forward in the meantime.
+// known_at can no longer change, and a statement of a period that has ended by then is complete. It is the time that
+// the clock showed ten real seconds ago. A write takes at most five seconds, so none in progress can still record
+// anything before it, even if the clock is moved forward in the meantime.
 func Final(tx *store.Tx, siteID int64) (time.Time, error) {
 	at := RealNow(tx).Add(-store.FinalAfter)
 	ahead, err := AheadAt(tx, siteID, at)
@@ -126,7 +126,7 @@ func RealTime(tx *store.Tx, at time.Time) (time.Time, error) {
 	if tx.Clock.Ahead == 0 || !at.Before(tx.Now) {
 		return at.Add(-tx.Clock.Ahead), nil
 	}
-	// The last move before the moment says how far the clock was ahead then. Before the first move the clocks were equal.
+	// The last move before that time has how far the clock was ahead. Before the first move the clocks were equal.
 	var ahead int64
 	err := tx.QueryRow(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at + ahead <= $2 ORDER BY id DESC LIMIT 1`,
 		[]any{tx.Clock.SiteID, store.Micros(at)}, &ahead)
@@ -134,7 +134,7 @@ func RealTime(tx *store.Tx, at time.Time) (time.Time, error) {
 		return at, err
 	}
 	found := at.Add(-Microseconds(ahead))
-	// The clock never showed a moment that it jumped over: such a moment becomes that of the jump.
+	// The clock never showed a time that it skipped: such a time becomes that of the move.
 	var jump int64
 	err = tx.QueryRow(`SELECT moved_at FROM clock_moves WHERE site_id = $1 AND moved_at + ahead > $2 ORDER BY id LIMIT 1`,
 		[]any{tx.Clock.SiteID, store.Micros(at)}, &jump)

@@ -63,7 +63,7 @@ func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
 	})
 }
 
-// A rate that arrives later must not have been known on a day that a site's clock has passed already.
+// A later rate must not count as known on a day that the site's clock has already passed.
 func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
@@ -77,7 +77,7 @@ func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The store's clock stands still: what arrives now arrives after the move, at the site's ten days ahead.
+		// The store's clock is stopped: new records come after the move, ten days ahead on the site.
 		rate, err := money.ParseRate("0.86")
 		if err != nil {
 			t.Fatal(err)

@@ -91,7 +91,8 @@ type Due struct {
 	End func(ctx context.Context, siteID int64) (int, error) // does it, and returns how much there was
 }
 
-// EndDue applies what is due on the actor's site. It is called before anything that must not see it; usually there is nothing.
+// EndDue applies everything that is due on the actor's site. It is called before reads that must not see due items;
+// usually there are none.
 func EndDue(ctx context.Context, db *DB, actor access.Actor, due Due) error {
 	waits, err := Lookup(ctx, db, actor, func(tx *store.Tx) (bool, error) { return due.Any(tx, actor.SiteID) })
 	if err == nil && waits {

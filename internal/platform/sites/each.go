@@ -18,8 +18,9 @@ func Older(table, column, condition string, age time.Duration) string {
 		WHERE (SELECT MIN(o.%s) FROM %s o WHERE o.site_id = p.site_id%s) <= $1 - CAST(%d AS BIGINT) ORDER BY s.id`, column, table, condition, age.Microseconds())
 }
 
-// Each runs a write by the clock of each site that a query selects: site and how far its clock is ahead. $1 is the real
-// time. The write does up to limit things and returns how many. more reports whether a site had as many as that.
+// Each runs a write by the clock of each site that a query selects, with the site and how far its clock is ahead. $1 is
+// the real time. The write handles up to limit items and returns how many. more reports whether a site reached the
+// limit.
 func Each(
 	ctx context.Context, db *DB, query string, limit int, do func(tx *store.Tx, siteID int64, limit int) (done int, err error),
 ) (more bool, err error) {

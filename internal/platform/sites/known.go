@@ -25,8 +25,8 @@ type versions struct {
 	known       *known
 	siteID      int64
 	site, rates int64
-	// changed is set when the write itself has changed something. What it reads from then on may be rolled back, so the
-	// process does not remember it.
+	// changed is set when the write itself has changed something. What it reads from then on may be rolled back, so it
+	// is not cached.
 	changed bool
 }
 
@@ -101,7 +101,7 @@ func RatesChanged(tx *store.Tx) error {
 	return err
 }
 
-// newVersion draws a version for a change of this write, which no longer uses what is kept.
+// newVersion draws a version for a change of this write, which no longer uses the cache.
 func newVersion(tx *store.Tx) int64 {
 	versionsOf.Of(tx).changed = true
 	*answers.Of(tx) = nil

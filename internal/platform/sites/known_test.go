@@ -11,7 +11,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestWhatIsKnownBehindAChange: writes that share a transaction go by what the first one read of their site, until one of them changes it.
+// TestWhatIsKnownBehindAChange: writes that share a transaction use what the first one read of their site, until one of
+// them changes it.
 func TestWhatIsKnownBehindAChange(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -35,8 +35,8 @@ func IDAt(tx *store.Tx, path string) (id int64, err error) {
 	return id, err
 }
 
-// Alone reads the path and the name of a site, whether it is a sandbox, and how far its clock is ahead. It reads no
-// policy and no channels.
+// Alone reads the path and the name of a site, whether it is a sandbox, and how far its clock is ahead, but no policy
+// or channels.
 func Alone(tx *store.Tx, id int64) (merchant.Site, error) {
 	type site struct{ id int64 }
 	return Known(tx, id, site{id}, func() (merchant.Site, error) {

@@ -2,7 +2,7 @@ package sandbox
 
 import "holdfast/internal/psp"
 
-// Card is a test card. Its number is public: no bank gives it to anybody.
+// Card is a test card. Its number is public: no bank issues it.
 type Card struct {
 	Number   string
 	Token    string // stands for the number in a request
@@ -77,7 +77,7 @@ var Cards = []Card{
 		"is approved, charged back three days later, and reversed seven days after that", conduct{dispute: chargedAndWon}),
 }
 
-// amounts are numbers of minor units that decide, whatever the card is.
+// amounts are amounts in minor units that determine the outcome, whatever the card.
 var amounts = map[int64]conduct{
 	400_001: {decline: psp.DeclineGeneric},
 	400_002: {decline: psp.DeclineFunds},

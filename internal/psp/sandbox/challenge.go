@@ -41,7 +41,7 @@ type shown struct {
 	Merchant string
 	Amount   string
 	LastFour string
-	Back     string // the address to go to when the challenge is over
+	Back     string // the URL to return to after the challenge
 	Open     bool
 }
 

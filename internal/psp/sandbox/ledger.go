@@ -20,12 +20,12 @@ type state string
 
 const (
 	none       state = ""
-	refusedFor state = "refused" // Find asked for it before it came: from then on it is refused
+	refusedFor state = "refused" // Find asked for it before it arrived: from then on it is rejected
 	challenged state = "challenged"
 	done       state = "done"
 )
 
-// entry is a charge with all that was done to it, as the ledger keeps it.
+// entry is a charge in the ledger, with everything that was done to it.
 type entry struct {
 	State       state
 	Operation   psp.Operation

@@ -287,8 +287,8 @@ func (e *entry) leftFor(op psp.Operation) int64 {
 	}
 }
 
-// Find tells how the request with a reference ended. When the request never came, its reference is refused from then
-// on, so that Absent stays true.
+// Find returns the outcome of the request with a reference. If the request never came, its reference is rejected from
+// then on, so that Absent stays true.
 func (g *Gateway) Find(ctx context.Context, q psp.Query) (result psp.Result, err error) {
 	if err := g.Check(q.Account); err != nil {
 		return psp.Result{}, err
@@ -383,8 +383,8 @@ func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]p
 		})
 	}
 	if len(notices) == eventsPerCall {
-		// The next call asks for the last moment again, because more may have happened in it. Callers know a repeated
-		// event by its id.
+		// The next call includes the last instant again, because more may have happened in it. Callers recognise a
+		// repeated event by its id.
 		return notices, last.Add(-time.Microsecond).Format(time.RFC3339Nano), nil
 	}
 	return notices, now.Format(time.RFC3339Nano), nil

@@ -167,7 +167,7 @@ func TestAnswersThatAreLost(t *testing.T) {
 		if r := find("mute"); r.Outcome != psp.Unknown && r.Outcome != psp.Approved && r.Outcome != psp.Absent {
 			t.Errorf("mute: %+v", r)
 		}
-		// A caller with some patience: the charge is there, whatever they heard.
+		// A patient caller: the charge exists, whatever the response.
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		if r := must(t)(g.Purchase(ctx, charge("tok_answer_lost", "mute-2", 1000))); r.Outcome != psp.Unknown {
@@ -350,7 +350,7 @@ func TestChallenges(t *testing.T) {
 				t.Errorf("%s: %+v", c.token, r)
 			}
 		}
-		// Walked away: the merchant gives up, and the page has nothing to answer any more.
+		// Abandoned: the merchant gives up, and the page can no longer be answered.
 		page := ask("tok_3ds_challenge", "left")
 		must(t)(g.Void(t.Context(), psp.Adjustment{Account: account, Reference: "give-up", Original: "sb_left", Amount: 123450, Currency: "EUR"}))
 		response, err := client.PostForm(page, url.Values{"answer": {"approve"}})

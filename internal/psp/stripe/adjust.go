@@ -54,8 +54,8 @@ func (g *Gateway) Capture(ctx context.Context, a psp.Adjustment) (psp.Result, er
 
 // adjusted interprets a failed adjustment. When the same adjustment was made before, again reads its result.
 func adjusted(err error, original string, again func() (psp.Result, error)) (psp.Result, error) {
-	if told, ok := errors.AsType[*stripe.Error](err); ok && told.Type == stripe.ErrorTypeCard {
-		return declined(psp.Result{ProcessorID: original}, told), nil
+	if failure, ok := errors.AsType[*stripe.Error](err); ok && failure.Type == stripe.ErrorTypeCard {
+		return declined(psp.Result{ProcessorID: original}, failure), nil
 	}
 	e, certain := verdict(err)
 	switch {
@@ -68,8 +68,8 @@ func adjusted(err error, original string, again func() (psp.Result, error)) (psp
 	}
 }
 
-// captured reads the result of a capture from its intent. It is Absent when another capture was made, and when none
-// can be made any more.
+// captured reads the result of a capture from its intent. It is Absent if another capture was made, or none can be made
+// any more.
 func captured(i *stripe.PaymentIntent, reference string) psp.Result {
 	r := withCharge(psp.Result{Outcome: psp.Unknown, ProcessorID: i.ID}, i.LatestCharge)
 	switch i.Status {

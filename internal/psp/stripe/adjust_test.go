@@ -35,13 +35,13 @@ func TestCaptureTakesAPart(t *testing.T) {
 		last.header.Get("Idempotency-Key") != "ref-2" {
 		t.Errorf("%v", f)
 	}
-	// The same again, when the processor has forgotten the key: what it was is told.
+	// The same again, after the processor's key has expired: it returns the earlier result.
 	w.on(captureCall, unexpected())
 	w.on(lookCall, ok(captured))
 	if r, err := w.gateway.Capture(deadline(t), w.adjustment("ref-2", 10000)); err != nil || r.Outcome != psp.Approved || r.Amount != 10000 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	// Another one of the same authorisation cannot be.
+	// Another capture of the same authorisation is not possible.
 	if _, err := w.gateway.Capture(deadline(t), w.adjustment("ref-3", 2345)); psp.KindOf(err) != psp.Invalid {
 		t.Errorf("%v", err)
 	}
@@ -134,7 +134,7 @@ func TestRefund(t *testing.T) {
 			t.Errorf("%s: %+v, %v", reason, r, err)
 		}
 	}
-	// The same reference with other content: what the first became is told.
+	// The same reference with other content: it returns the result of the first one.
 	w.on(refundCall, fails(400, map[string]any{"type": "idempotency_error", "message": "…"}))
 	w.on("GET /v1/refunds", list(recorded(t, "refund", change{"id": "re_0", "metadata": map[string]any{}}), recorded(t, "refund", nil)))
 	if r, err := w.gateway.Refund(deadline(t), w.adjustment("ref-2", 2345)); err != nil || r.Outcome != psp.Approved || r.ProcessorID != "re_1" {

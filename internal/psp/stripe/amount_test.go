@@ -12,17 +12,17 @@ import (
 	"holdfast/internal/psp"
 )
 
-// counted is with how many decimals the processor counts, by its documentation, where it is not two.
+// counted is the number of decimals at the processor, by its documentation, if it is not two.
 var counted = map[money.Currency]int{
 	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "JPY": 0, "KMF": 0, "KRW": 0, "MGA": 0, "PYG": 0, "RWF": 0, "VND": 0, "VUV": 0,
 	"XAF": 0, "XOF": 0, "XPF": 0, "BHD": 3, "JOD": 3, "KWD": 3, "OMR": 3, "TND": 3,
 }
 
-// refusedCurrencies are those that the processor does not take, or of which its documentation says two things.
+// refusedCurrencies are those that the processor does not accept, or that its documentation contradicts itself about.
 var refusedCurrencies = strings.Fields(`BOV BTN CHE CHW CLF COU CUP ERN GHS IQD IRR KPW LYD MRU MXV SDG SSP STN SVC SYP TMT UGX ANG BGN CYP EEK HRK LTL LVL MTL ROL SIT SKK SLL TRL ZWL
 	USN UYI UYW VED VES XAD ZWG`)
 
-// In every currency the processor is asked for the very amount that is meant, or for none.
+// In every currency the processor gets exactly the right amount, or no request.
 func TestNoAmountIsWrongByAFactor(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range money.Currencies() {

@@ -158,8 +158,8 @@ func attach(ctx context.Context, client *stripe.Client, card *stripe.PaymentMeth
 
 // refusedCard is the answer when the card did not get to the processor or was wrong. No money has moved.
 func refusedCard(err error) (psp.Result, error) {
-	if told, ok := errors.AsType[*stripe.Error](err); ok && told.Type == stripe.ErrorTypeCard {
-		return declined(psp.Result{}, told), nil
+	if failure, ok := errors.AsType[*stripe.Error](err); ok && failure.Type == stripe.ErrorTypeCard {
+		return declined(psp.Result{}, failure), nil
 	}
 	e, _ := verdict(err)
 	return psp.Result{}, e
@@ -186,9 +186,9 @@ func confirm(ctx context.Context, client *stripe.Client, c psp.Charge, intent, m
 
 // failed interprets a failed confirmation.
 func failed(ctx context.Context, client *stripe.Client, intent string, err error) (psp.Result, error) {
-	told, ok := errors.AsType[*stripe.Error](err)
-	if ok && told.Type == stripe.ErrorTypeCard {
-		return declined(psp.Result{ProcessorID: intent}, told), nil
+	failure, ok := errors.AsType[*stripe.Error](err)
+	if ok && failure.Type == stripe.ErrorTypeCard {
+		return declined(psp.Result{ProcessorID: intent}, failure), nil
 	}
 	e, certain := verdict(err)
 	switch {
@@ -203,8 +203,8 @@ func failed(ctx context.Context, client *stripe.Client, intent string, err error
 
 // late reports whether an earlier request did the same already. Then its result is the answer.
 func late(err error) bool {
-	told, ok := errors.AsType[*stripe.Error](err)
-	return ok && (told.Type == stripe.ErrorTypeIdempotency || told.Code == stripe.ErrorCodePaymentIntentUnexpectedState)
+	failure, ok := errors.AsType[*stripe.Error](err)
+	return ok && (failure.Type == stripe.ErrorTypeIdempotency || failure.Code == stripe.ErrorCodePaymentIntentUnexpectedState)
 }
 
 // look reads the present state of an intent.

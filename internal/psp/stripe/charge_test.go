@@ -28,7 +28,7 @@ const (
 	refundCall  = "POST /v1/refunds"
 )
 
-// opened scripts an intent that waits for its confirmation, and what that brings.
+// opened scripts an intent that waits for its confirmation, and the result.
 func (w *world) opened(confirmation answer) {
 	w.on(openCall, ok(recorded(w.t, "payment_intent", nil)))
 	w.on(confirmCall, confirmation)
@@ -102,7 +102,7 @@ func TestAuthorizeHolds(t *testing.T) {
 	}
 }
 
-// The mock server alone answers, with its own fixtures of a payment that succeeded.
+// Only the mock server responds, with its own fixtures of a successful payment.
 func TestTheProcessorsMockServerTakesEveryRequest(t *testing.T) {
 	w := newWorld(t)
 	fixtures := &spec.Fixtures{Resources: map[spec.ResourceID]any{}}
@@ -359,7 +359,7 @@ func TestTimeOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.opened(ok(succeeded(t, nil)))
-			// The caller gives up while the other side is busy: no clock decides.
+			// The caller gives up while the processor is busy, without depending on a clock.
 			ctx, give := context.WithCancel(t.Context())
 			mocked := w.mock
 			w.mock = func(out http.ResponseWriter, r *http.Request) {
@@ -476,13 +476,13 @@ func TestTheSameReferenceAgainMovesNothing(t *testing.T) {
 	if err != nil || r.Outcome != psp.Approved || r.Amount != 12345 || w.sequence() != openCall+", "+lookCall {
 		t.Errorf("%+v, %v after %s", r, err, w.sequence())
 	}
-	// One that was opened and not confirmed goes on.
+	// One that was opened but not confirmed continues.
 	w.on(lookCall, ok(recorded(t, "payment_intent", nil)))
 	w.on(confirmCall, ok(succeeded(t, nil)))
 	if r, err := w.gateway.Purchase(deadline(t), w.charge()); err != nil || r.Outcome != psp.Approved {
 		t.Errorf("%+v, %v", r, err)
 	}
-	// And one that was confirmed in between by another call is what that made of it.
+	// And one that another call has confirmed meanwhile has that result.
 	for _, e := range []map[string]any{
 		{"type": "idempotency_error", "message": "Keys for idempotent requests can only be used with the same parameters."},
 		{"type": "invalid_request_error", "code": "payment_intent_unexpected_state", "message": "…"},
@@ -494,7 +494,7 @@ func TestTheSameReferenceAgainMovesNothing(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
-	// While the answer to what became of it is lost, it is not known.
+	// While the response is lost, the outcome is unknown.
 	w.on(lookCall, answer{hangUp: true})
 	if r, err := w.gateway.Purchase(deadline(t), w.charge()); err != nil || r.Outcome != psp.Unknown || r.ProcessorID != "pi_1" {
 		t.Errorf("%+v, %v", r, err)
@@ -522,7 +522,7 @@ func TestTokensOfTheProcessor(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsToldBeforeAnythingIsSent(t *testing.T) {
+func TestProblemsAreFoundBeforeAnythingIsSent(t *testing.T) {
 	w := newWorld(t)
 	for name, tt := range map[string]struct {
 		change func(*psp.Charge)

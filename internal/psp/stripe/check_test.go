@@ -85,11 +85,11 @@ func TestADeploymentWithoutATokenizer(t *testing.T) {
 	}
 }
 
-// A live account's card goes to the live gateway, which nothing answers at here.
+// A live account's card goes to the live gateway, which does not exist here.
 func TestLiveCardsDoNotGoToTheTestGateway(t *testing.T) {
 	w := newWorld(t)
 	w.account.Live, w.account.Key = true, "sk_live_1234"
-	// The mock server takes test keys only.
+	// The mock server only accepts test keys.
 	w.mock = func(http.ResponseWriter, *http.Request) {}
 	w.on(openCall, ok(recorded(t, "payment_intent", change{"livemode": true})))
 	_, err := w.gateway.Purchase(deadline(t), w.charge())

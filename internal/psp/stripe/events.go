@@ -90,7 +90,7 @@ func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]p
 	}
 	notices, next, err := eventsAfter(ctx, client, cursor)
 	if e, _ := verdict(err); err != nil && e.Kind == psp.Invalid {
-		// The processor no longer has the event of the cursor: all that it still has is newer.
+		// The processor no longer has the event of the cursor: everything that it still has is newer.
 		since := g.clock().Add(-kept).Unix()
 		return eventsSince(ctx, client, since, "@"+strconv.FormatInt(since, 10))
 	}

@@ -13,7 +13,7 @@ import (
 
 const eventsCall = "GET /v1/events"
 
-// event is an event about a thing of the processor's.
+// event is an event about an object of the processor.
 func event(t *testing.T, id, kind string, about map[string]any) map[string]any {
 	t.Helper()
 	return recorded(t, "event", change{"id": id, "type": kind, "data.object": about})
@@ -90,7 +90,7 @@ func TestEvents(t *testing.T) {
 	if notices, next, err := w.gateway.Events(deadline(t), w.account, cursor); err != nil || notices != nil || next != cursor {
 		t.Errorf("%v, %s, %v", notices, next, err)
 	}
-	// The processor tells the newest first.
+	// The processor returns the newest first.
 	about := func(id, intent string) map[string]any {
 		return event(t, id, "charge.dispute.created", recorded(t, "dispute", change{"payment_intent": intent}))
 	}

@@ -22,8 +22,8 @@ const (
 	around = 10 * time.Minute
 )
 
-// Find implements psp.Gateway. When it cannot tell, the outcome is Unknown: an *Error would look as if the payment
-// had failed. Only an account that Check refuses is an *Error.
+// Find implements psp.Gateway. If it cannot determine the outcome, it returns Unknown: an *Error would look as if the
+// payment had failed. Only an account that Check rejects is an *Error.
 func (g *Gateway) Find(ctx context.Context, q psp.Query) (psp.Result, error) {
 	if err := g.Check(q.Account); err != nil {
 		return psp.Result{}, err
@@ -116,7 +116,7 @@ func (g *Gateway) close(ctx context.Context, client *stripe.Client, q psp.Query,
 	p.SetIdempotencyKey(q.Reference + "-close")
 	intent, err := client.V1PaymentIntents.Cancel(ctx, id, p)
 	if err != nil {
-		// It may just have been confirmed: the next Find tells.
+		// It may just have been confirmed: the next Find will see.
 		return unknown(id, err)
 	}
 	return outcome(intent)
@@ -214,18 +214,18 @@ func disputesOf(ctx context.Context, client *stripe.Client, intent string) ([]pa
 }
 
 func disputeOf(d *stripe.Dispute, state payment.DisputeOutcome, amount int64, currency money.Currency) payment.Dispute {
-	told := payment.Dispute{
+	found := payment.Dispute{
 		ProcessorID: d.ID, Outcome: state, Total: amount, Currency: currency,
 		ReasonCode: string(d.Reason), ChallengeDay: civil.NoDay, OpenedAt: time.Unix(d.Created, 0).UTC(),
 	}
 	// The code of the scheme says more than the word of the processor.
 	if m := d.PaymentMethodDetails; m != nil && m.Card != nil && m.Card.NetworkReasonCode != "" {
-		told.ReasonCode = m.Card.NetworkReasonCode
+		found.ReasonCode = m.Card.NetworkReasonCode
 	}
 	if e := d.EvidenceDetails; e != nil && e.DueBy > 0 {
-		told.ChallengeDay = civil.DayOf(time.Unix(e.DueBy, 0).UTC())
+		found.ChallengeDay = civil.DayOf(time.Unix(e.DueBy, 0).UTC())
 	}
-	return told
+	return found
 }
 
 // stateOf reads the state of a dispute. An unknown state counts as open: the money may be gone.

@@ -72,12 +72,12 @@ func TestFindGoesThroughThePages(t *testing.T) {
 	if after := w.last(listCall).form.Get("starting_after"); after != "pi_8" {
 		t.Errorf("the last page was asked for after %s", after)
 	}
-	// What lies on a page that cannot be had is not absent.
+	// Objects on a page that cannot be read are not absent.
 	w.on(listCall, page("pi_7"), answer{hangUp: true})
 	if r, err := w.gateway.Find(deadline(t), w.query(psp.Purchase)); err != nil || r.Outcome != psp.Unknown {
 		t.Errorf("%+v, %v", r, err)
 	}
-	// Nor is what lies beyond all pages that are looked at.
+	// Neither are objects beyond the pages that are read.
 	w.asked = nil
 	w.on(listCall, endless("payment_intent"))
 	if r, err := w.gateway.Find(deadline(t), w.query(psp.Purchase)); err != nil || r.Outcome != psp.Unknown || len(w.asked) != 50 {
@@ -96,7 +96,7 @@ func TestAbsentIsCertain(t *testing.T) {
 		if r, err := w.gateway.Find(deadline(t), q); err != nil || r.Outcome != psp.Absent {
 			t.Errorf("%s: %+v, %v", o, r, err)
 		}
-		// What was asked for a moment ago may still be on its way.
+		// A recent request may still be in transit.
 		q.Since = w.now.Add(-29 * time.Second)
 		if r, err := w.gateway.Find(deadline(t), q); err != nil || r.Outcome != psp.Unknown {
 			t.Errorf("%s, a moment ago: %+v, %v", o, r, err)
@@ -117,7 +117,7 @@ func TestAbsentIsCertain(t *testing.T) {
 	}
 }
 
-// An intent that was opened and never confirmed is cancelled: no confirmation that is on its way can take money then.
+// An intent that was opened but never confirmed is cancelled: a confirmation in transit can then no longer take money.
 func TestWhatWasNeverConfirmedIsClosed(t *testing.T) {
 	w := newWorld(t)
 	closed := recorded(t, "payment_intent", change{"status": "canceled", "cancellation_reason": "abandoned", "canceled_at": 1772446890})
@@ -173,7 +173,7 @@ func TestFindAfterAChallenge(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
-	// What was held and then released was approved: the release is an operation of its own.
+	// A released authorisation was approved: the release is a separate operation.
 	w.on(lookCall, ok(recorded(t, "payment_intent", change{
 		"status": "canceled", "canceled_at": 1772446890, "cancellation_reason": "automatic",
 		"latest_charge": recorded(t, "charge", change{"captured": false, "amount_captured": 0, "refunded": true, "amount_refunded": 12345}),
@@ -276,7 +276,7 @@ func TestDisputes(t *testing.T) {
 			t.Errorf("%+v, want %+v", r.Disputes[i], want)
 		}
 	}
-	// A charge whose disputes cannot be read is not told as one without any.
+	// A charge whose disputes cannot be read is not reported as undisputed.
 	for _, lost := range []answer{
 		{hangUp: true}, {status: 200, body: `{"object": "list", "data": [{"id": "du_1", "status": "lost", "currency": "xxx"}]}`},
 	} {
@@ -285,7 +285,7 @@ func TestDisputes(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
-	// A state of next year has taken the money until it is known better.
+	// An unknown future state counts as money taken.
 	w.on(disputesCall, answer{status: 200, body: `{"object": "list", "data": [{"id": "du_1", "status": "in_orbit", "amount": 1, "currency": "eur"}]}`})
 	if r, err := w.gateway.Find(deadline(t), q); err != nil || len(r.Disputes) != 1 || r.Disputes[0].Outcome != payment.DisputePending {
 		t.Errorf("%+v, %v", r, err)

@@ -14,7 +14,7 @@ import (
 
 func gatewayAt(t *testing.T, address string) *stripe.Gateway {
 	t.Helper()
-	// Connections of its own, kept open between requests as the program keeps them.
+	// Separate connections, kept open between requests as in the program.
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	g, err := stripe.New(stripe.Config{Address: address, Next: transport, Clock: func() time.Time { return time.Time{} }})
@@ -24,7 +24,7 @@ func gatewayAt(t *testing.T, address string) *stripe.Gateway {
 	return g
 }
 
-// Where no connection stands nothing was sent, and the payment may be tried again at once.
+// Without a connection nothing was sent, and the payment can be retried immediately.
 func TestNobodyAtTheProcessor(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
@@ -41,8 +41,8 @@ func TestNobodyAtTheProcessor(t *testing.T) {
 	}
 }
 
-// Where a connection breaks after the request went out, the transport sends it once more. That this finds nobody says
-// nothing of the first.
+// If a connection breaks after the request was sent, the transport retries it. That the retry finds no server says
+// nothing about the first attempt.
 func TestABrokenConnectionAndThenNobody(t *testing.T) {
 	var requests atomic.Int64
 	var s *httptest.Server

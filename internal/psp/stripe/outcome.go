@@ -99,7 +99,7 @@ func withCharge(r psp.Result, c *stripe.Charge) psp.Result {
 	}
 	card := c.PaymentMethodDetails.Card
 	r.AuthCode, r.LastFour = card.AuthorizationCode, card.Last4
-	// A card may have two schemes: the one that was used counts.
+	// A card may have two schemes: the scheme used for the payment counts.
 	if r.Scheme = scheme(string(card.Network)); r.Scheme == "" {
 		r.Scheme = scheme(string(card.Brand))
 	}

@@ -22,7 +22,7 @@ var calls = []string{
 	"/v1/refunds", "/v1/refunds/{refund}", "/v1/disputes", "/v1/events",
 }
 
-// shapes are the schemas of what the adapter reads; what they refer to beside these is not looked into.
+// shapes are the schemas that the adapter reads; other references are not followed.
 var shapes = []string{
 	"payment_intent", "payment_intent_next_action", "payment_intent_next_action_redirect_to_url", "error", "api_errors",
 	"charge", "payment_method_details", "payment_method_details_card", "three_d_secure_details_charge",
@@ -30,7 +30,7 @@ var shapes = []string{
 	"dispute", "dispute_evidence_details", "dispute_payment_method_details", "dispute_payment_method_details_card",
 }
 
-// description is the processor's own, as its mock server brings it along.
+// description is the processor's own, as included in its mock server.
 type description struct {
 	Components struct {
 		Schemas map[string]json.RawMessage `json:"schemas"`
@@ -72,7 +72,7 @@ var described = sync.OnceValues(func() (*processorSpec, error) {
 	return p, err
 })
 
-// processor gives the description, read once for all tests.
+// processor returns the description, read once for all tests.
 func processor(t *testing.T) *processorSpec {
 	t.Helper()
 	p, err := described()
@@ -82,8 +82,8 @@ func processor(t *testing.T) *processorSpec {
 	return p
 }
 
-// mock is the processor's own mock server: it refuses what the API would refuse, a parameter that does not exist for
-// one, and answers with fixtures.
+// mock is the processor's own mock server: it rejects what the API would reject, such as unknown parameters, and
+// returns fixtures.
 func (p *processorSpec) server(t *testing.T, fixtures *spec.Fixtures) http.HandlerFunc {
 	t.Helper()
 	stub, err := server.NewStubServer(fixtures, p.mock, false, false)
@@ -151,7 +151,7 @@ func plain(v any, known map[string]any) any {
 	return v
 }
 
-// validate holds an answer against the description.
+// validate compares a response with the description.
 func (p *processorSpec) validate(t *testing.T, body []byte) {
 	t.Helper()
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))

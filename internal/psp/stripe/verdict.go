@@ -17,35 +17,35 @@ import (
 // verdict says what a failed request means. certain: it has definitely moved no money. Without it, the outcome
 // of a request that can move money is not known.
 //
-// The error of the library is never wrapped: its text holds all that the processor sent, even secrets.
+// The error of the library is never wrapped: its text contains everything that the processor sent, including secrets.
 func verdict(err error) (e *psp.Error, certain bool) {
 	if e, ok := errors.AsType[*psp.Error](err); ok {
 		return e, true
 	}
-	told, ok := errors.AsType[*stripe.Error](err)
+	failure, ok := errors.AsType[*stripe.Error](err)
 	if !ok {
 		return unreached(err)
 	}
-	e = &psp.Error{Source: psp.AtProcessor, Code: string(told.Code)}
-	if told.RequestID != "" {
-		e.Err = errors.New("the processor's request id is " + clean(told.RequestID))
+	e = &psp.Error{Source: psp.AtProcessor, Code: string(failure.Code)}
+	if failure.RequestID != "" {
+		e.Err = errors.New("the processor's request id is " + clean(failure.RequestID))
 	}
-	status := told.HTTPStatusCode
+	status := failure.HTTPStatusCode
 	switch {
 	case status == http.StatusUnauthorized:
 		e.Kind, e.Message = psp.Refused, "stripe rejected the key"
 	case status == http.StatusForbidden:
 		e.Kind, e.Message = psp.Refused, "the key lacks a permission at stripe"
-	case status == http.StatusPaymentRequired && told.Type != stripe.ErrorTypeCard:
-		e.Kind, e.Message = psp.Refused, "stripe does not allow this for the account: "+clean(told.Msg)
-	case told.Code == stripe.ErrorCodeIdempotencyKeyInUse, told.Code == stripe.ErrorCodeLockTimeout:
+	case status == http.StatusPaymentRequired && failure.Type != stripe.ErrorTypeCard:
+		e.Kind, e.Message = psp.Refused, "stripe does not allow this for the account: "+clean(failure.Msg)
+	case failure.Code == stripe.ErrorCodeIdempotencyKeyInUse, failure.Code == stripe.ErrorCodeLockTimeout:
 		// Another request about the same payment is not finished.
 		e.Kind, e.Message = psp.Unreachable, "stripe is still processing the same payment"
 		return e, false
 	case status == http.StatusTooManyRequests:
 		e.Kind, e.Message = psp.Unreachable, "stripe's rate limit was exceeded"
 	case status >= 400 && status < 500:
-		e.Kind, e.Field, e.Message = psp.Invalid, fields[told.Param], "stripe rejected the request: "+clean(told.Msg)
+		e.Kind, e.Field, e.Message = psp.Invalid, fields[failure.Param], "stripe rejected the request: "+clean(failure.Msg)
 	default:
 		e.Kind, e.Message = psp.Unreachable, "stripe responded with HTTP status "+strconv.Itoa(status)
 		return e, false
@@ -69,7 +69,7 @@ type unsentError struct{ err *net.OpError }
 
 func (e *unsentError) Error() string { return e.err.Error() }
 
-// sender finds out whether a failed request was never sent. A failed dial alone does not prove that: the transport
+// sender records whether a failed request was never sent. A failed dial alone does not prove that: the transport
 // retries on its own when a connection breaks, and it may have sent the request before.
 type sender struct{ next http.RoundTripper }
 

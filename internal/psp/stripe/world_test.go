@@ -37,9 +37,8 @@ type asked struct {
 	header http.Header
 }
 
-// world is all that is around the adapter: a tokenizer's gateway, and a processor whose answers are scripted. Whatever
-// the processor is asked goes to its own mock server first, and whatever is answered in its name is held against its
-// description.
+// world is the adapter's environment: a tokenizer's gateway, and a processor with scripted responses. Each request is
+// first sent to the processor's mock server, and each scripted response is compared with its description.
 type world struct {
 	t       *testing.T
 	spec    *processorSpec
@@ -55,10 +54,10 @@ type world struct {
 	answers  map[string][]answer
 	vault    map[string]string
 	codes    map[string]string
-	gateDown http.HandlerFunc // in place of the tokenizer's gateway
+	gateDown http.HandlerFunc // instead of the tokenizer's gateway
 }
 
-// answer is what the processor says: a status and a body, or nothing at all.
+// answer is a response of the processor: a status and a body, or none.
 type answer struct {
 	status int
 	body   any
@@ -77,7 +76,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(processor.Close)
 	gate := httptest.NewServer(http.HandlerFunc(w.detokenize))
 	t.Cleanup(gate.Close)
-	// An address that nothing answers at: a live card that went to the wrong gateway would be seen.
+	// An address without a server: a live card sent to the wrong gateway would be noticed.
 	tokens, err := tokenizer.New(gate.URL, "https://127.0.0.1:1", w)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +93,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// RoundTrip carries what holdfast sends and receives, and keeps all of it.
+// RoundTrip forwards and records what holdfast sends and receives.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent, err := httputil.DumpRequestOut(r, true)
 	if err != nil {
@@ -112,7 +111,7 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// on scripts the answers to a call, one after the other; the last is repeated.
+// on scripts the responses to a call, in order; the last one is repeated.
 func (w *world) on(call string, answers ...answer) { w.answers[call] = answers }
 
 // process is the processor.
@@ -171,8 +170,8 @@ func (w *world) say(out http.ResponseWriter, a answer) {
 	_, _ = io.WriteString(out, text)
 }
 
-// detokenize plays the tokenizer's gateway, by its documentation: it looks for placeholders in literal braces, puts in
-// what it holds, and sends the request on without its own headers.
+// detokenize is the tokenizer's gateway, by its documentation: it replaces placeholders in literal braces, and forwards
+// the request without its own headers.
 func (w *world) detokenize(out http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -226,7 +225,7 @@ func (w *world) sayPlain(out http.ResponseWriter, status int, body string) {
 	_, _ = io.WriteString(out, body)
 }
 
-// fill puts in what the placeholders stand for. A security code is given out once.
+// fill replaces the placeholders. A security code can be used once.
 func (w *world) fill(body string) (filled, problem string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -279,7 +278,7 @@ func (w *world) charge() psp.Charge {
 	}
 }
 
-// query asks for a charge that was asked for a minute ago.
+// query asks about a charge requested a minute ago.
 func (w *world) query(o psp.Operation) psp.Query {
 	return psp.Query{Account: w.account, Operation: o, Reference: "ref-1", Since: w.now.Add(-time.Minute)}
 }
@@ -289,7 +288,7 @@ func deadline(t *testing.T) context.Context {
 	return t.Context()
 }
 
-// change is a field by its path, and what it is set to.
+// change sets fields by path.
 type change map[string]any
 
 // recorded reads a recorded shape, with changes.

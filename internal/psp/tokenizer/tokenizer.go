@@ -57,8 +57,8 @@ func New(test, live string, next http.RoundTripper) (*Gateway, error) {
 // through the gateway, and every other request goes directly to the processor. A placeholder in another field is an
 // error: the card number could be read back there.
 //
-// It is for requests that move no money. So every error of the gateway, even a time-out behind it, is a *psp.Error.
-// An answer of the processor comes back unchanged, and an error of the gateway never looks like one.
+// It is for requests that move no money. So every error of the gateway, even a timeout behind it, is a *psp.Error. A
+// response of the processor is returned unchanged, and an error of the gateway never looks like one.
 func (g *Gateway) Transport(a psp.Account, fields ...string) http.RoundTripper {
 	t := transport{gateway: g.test, account: a.Tokenizer, fields: fields, next: g.next}
 	if a.Live {

@@ -23,7 +23,7 @@ type got struct {
 	header     http.Header
 }
 
-// listener keeps what it receives and answers as it is told.
+// listener records requests and returns a scripted response.
 func listener(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *[]got) {
 	t.Helper()
 	var requests []got
@@ -184,7 +184,7 @@ func TestTokensThatCannotStandInAForm(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheGatewayAreToldFromTheProcessors(t *testing.T) {
+func TestErrorsOfTheGatewayDifferFromTheProcessors(t *testing.T) {
 	for _, tt := range []struct {
 		status int
 		header map[string]string
@@ -253,8 +253,8 @@ func TestNewRefusesBadAddresses(t *testing.T) {
 	}
 }
 
-// FuzzPlaceholders holds that whatever stands in the other fields of a form, what the gateway receives has the
-// placeholder once, and is the same form again with the number in its place.
+// FuzzPlaceholders checks that, whatever the other fields of a form, the gateway receives the placeholder once, and the
+// form is otherwise unchanged.
 func FuzzPlaceholders(f *testing.F) {
 	f.Add("545454tEc3Hk5454", "Anna O'Hara & {sons}", "a=b&c=d")
 	f.Add("tok", "{{{tok}}}", "")

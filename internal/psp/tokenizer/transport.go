@@ -48,7 +48,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return told(response)
+	return processorResponse(response)
 }
 
 // redirect makes the request to the gateway. All headers of the request to the processor stay: the gateway sends them
@@ -72,9 +72,9 @@ func withBody(r *http.Request, body []byte) *http.Request {
 	return r
 }
 
-// told returns the response of the processor, or the error of the gateway. Only a response of the processor comes with
-// the header that holds the processor's status.
-func told(response *http.Response) (*http.Response, error) {
+// processorResponse returns the response of the processor, or the error of the gateway. Only a response of the
+// processor has the header with the processor's status.
+func processorResponse(response *http.Response) (*http.Response, error) {
 	status, err := strconv.Atoi(response.Header.Get("Tx-Thirdpartystatuscode"))
 	if err == nil && status >= 100 && status <= 599 {
 		response.StatusCode, response.Status = status, strconv.Itoa(status)+" "+http.StatusText(status)
@@ -94,13 +94,13 @@ const NoSecurityCode = "2012"
 // failure reads an error of the gateway: {"success": false, "error": "3000:Token does not exist", "referenceNumber":
 // …}. Its text is left out, because it may repeat the request.
 func failure(status int, body []byte) *psp.Error {
-	var told struct {
+	var answer struct {
 		Error           string
 		ReferenceNumber string
 	}
 	// A body that is not JSON leaves both fields empty: then the error has no code.
-	_ = json.Unmarshal(body, &told)
-	code, _, _ := strings.Cut(told.Error, ":")
+	_ = json.Unmarshal(body, &answer)
+	code, _, _ := strings.Cut(answer.Error, ":")
 	number, err := strconv.Atoi(strings.TrimSpace(code))
 	if err != nil {
 		number = 0
@@ -110,7 +110,7 @@ func failure(status int, body []byte) *psp.Error {
 	if number != 0 {
 		e.Code = strconv.Itoa(number)
 	}
-	if reference, err := strconv.ParseUint(told.ReferenceNumber, 10, 64); err == nil {
+	if reference, err := strconv.ParseUint(answer.ReferenceNumber, 10, 64); err == nil {
 		e.Err = fmt.Errorf("HTTP status %d, the tokenizer's reference number is %d", status, reference)
 	} else {
 		e.Err = errors.New("HTTP status " + strconv.Itoa(status))

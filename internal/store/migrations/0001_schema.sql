@@ -233,7 +233,7 @@ CREATE TABLE token_uses (
     FOREIGN KEY (site_id, token_id) REFERENCES api_tokens (site_id, id) ON DELETE CASCADE
 );
 
--- Keys that sign JWTs. A retired key signs nothing more but still verifies, so that rotation signs nobody out.
+-- Keys that sign JWTs. A retired key signs nothing more but still verifies, so that rotation signs no one out.
 CREATE TABLE jwt_keys (
     id         TEXT   NOT NULL PRIMARY KEY, -- the kid in the header of the JWT
     secret     TEXT   NOT NULL,             -- hex

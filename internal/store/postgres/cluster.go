@@ -230,7 +230,7 @@ func (c *Cluster) read(ctx context.Context) (found *placement, err error) {
 	if err == nil {
 		err = sqlTx.QueryRowContext(ctx, hasCounters).Scan(&found.counters)
 	}
-	if err != nil { // new nodes have no connections yet, so none has to be closed
+	if err != nil { // new nodes have no connections yet that would have to be closed
 		return nil, err
 	}
 	return found, nil

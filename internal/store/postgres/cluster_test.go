@@ -17,7 +17,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// TestTheNodeOfASite: the one with the shard that has its hash, both ends included.
+// TestTheNodeOfASite: the node with the shard that contains its hash, both ends included.
 func TestTheNodeOfASite(t *testing.T) {
 	t.Parallel()
 	coordinator, first, second := &Node{Address: "coordinator"}, &Node{Address: "first"}, &Node{Address: "second"}

@@ -1,5 +1,5 @@
 // Package postgres extends PostgreSQL's driver with transactions that send many statements before they read the first
-// response. Each response that nobody waits for saves a round trip. It owns no tables. Start at Begin.
+// response. Each response that is not waited for saves a round trip. It owns no tables. Start at Begin.
 package postgres
 
 import (
@@ -32,8 +32,8 @@ func Begin(ctx context.Context, pool *sql.DB) (*Tx, error) {
 	return &Tx{tx, ctx, conn}, nil
 }
 
-// giveBack returns a connection to its pool. After a timeout it is closed, which waits for a server that may not answer any more: in
-// the background.
+// giveBack returns a connection to its pool. After a timeout it is closed in the background, because closing waits for
+// a server that may no longer respond.
 func giveBack(ctx context.Context, conn *sql.Conn) {
 	if ctx.Err() != nil {
 		go func() { _ = conn.Close() }()

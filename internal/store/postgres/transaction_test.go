@@ -18,7 +18,7 @@ import (
 
 type word string
 
-// pool is one connection to a database with a table, so that who does not give it back holds up the next one.
+// pool is one connection to a database with a table, so that a leaked connection blocks the next caller.
 func pool(t *testing.T, mode pgx.QueryExecMode) *sql.DB {
 	t.Helper()
 	config, err := pgx.ParseConfig(pgtest.URL(t))
@@ -39,14 +39,14 @@ func insert(id int64, values ...any) postgres.Statement {
 	return postgres.Statement{Text: "INSERT INTO words (id, word, known, digest) VALUES ($1, $2, $3, $4)", Args: append([]any{id}, values...)}
 }
 
-// TestStatementsSentTogether have the order in which they were given, whatever they are and however the driver sends them.
+// TestStatementsSentTogether run in the given order, whatever they are and however the driver sends them.
 func TestStatementsSentTogether(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
 			p := pool(t, mode)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // who does not get the one connection fails
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // fails without the one connection
 			defer cancel()
 			for round := range int64(2) { // the second one finds its statements parsed
 				tx, err := postgres.Begin(ctx, p)
@@ -72,7 +72,7 @@ func TestStatementsSentTogether(t *testing.T) {
 	}
 }
 
-// TestAStatementThatFails ends those that were sent with it, and its error is the one that is told.
+// TestAStatementThatFails cancels the statements sent with it, and its error is returned.
 func TestAStatementThatFails(t *testing.T) {
 	t.Parallel()
 	p := pool(t, pgx.QueryExecModeCacheStatement)
@@ -98,7 +98,7 @@ func TestAStatementThatFails(t *testing.T) {
 	}
 }
 
-// TestATransactionWhoseTimeIsOver fails, and whoever comes next has a connection.
+// TestATransactionWhoseTimeIsOver fails, and the next caller gets a connection.
 func TestATransactionWhoseTimeIsOver(t *testing.T) {
 	t.Parallel()
 	p := pool(t, pgx.QueryExecModeCacheStatement)

@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 )
 
-// ErrNotEmpty: where a database is to be made, there is one already, or something else.
+// ErrNotEmpty means that there already is a database, or something else, where one should be created.
 var ErrNotEmpty = errors.New("the database is not empty")
 
-// fileSuffixes are the endings of the files of a SQLite database. Those that another one left behind would be taken for ours.
+// fileSuffixes are the endings of the files of a SQLite database. Leftovers of another database would be mistaken for
+// ours.
 var fileSuffixes = []string{"", "-wal", "-shm", "-journal"}
 
 // BuildFile makes a whole database or none: fill gets the name of an empty file in the same folder, which is moved into place when

@@ -42,7 +42,7 @@ type Log struct {
 	done       sync.WaitGroup
 	tried      int64        // the length of the log after the last checkpoint that copied all it could
 	page       int64        // bytes of a page, 0 before the first look
-	long       atomic.Int64 // in place of Bounds.Long, unless it is 0
+	long       atomic.Int64 // instead of Bounds.Long, unless it is 0
 }
 
 // OpenLog begins to make checkpoints, on one connection of pool, which nothing else uses. Close closes the pool.
@@ -106,9 +106,9 @@ func (l *Log) Write(short bool, fn func()) {
 	}
 }
 
-// shorten copies the log into the file if it is long. SQLite starts at the beginning of the log again once all of it is copied.
-// With a busy writer that never happens, so the end of the log is copied while writes wait. SQLite syncs the file only then,
-// so most of it is synced before. What fails is tried again later.
+// shorten copies the log into the file if it is long. SQLite starts at the beginning of the log again once all of it is
+// copied. With a busy writer that never happens, so the end of the log is copied while writes wait. SQLite syncs the
+// file only then, so most of it is synced before. Failures are retried later.
 func (l *Log) shorten() {
 	length, fresh := l.look()
 	if length < cmp.Or(l.long.Load(), l.Long) || fresh < l.Fresh {
@@ -144,8 +144,8 @@ func (l *Log) end() {
 	}
 }
 
-// look returns how long the log is, and how much of it can be copied. As long as a reader needs the log a checkpoint achieves
-// nothing, and costs time: so what was tried does not count.
+// look returns the length of the log, and how much of it can be copied. While a reader needs the log, a checkpoint
+// achieves nothing and costs time.
 func (l *Log) look() (length, fresh int64) {
 	length, stored, err := l.checkpoint("NOOP")
 	if err != nil {

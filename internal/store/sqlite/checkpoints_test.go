@@ -67,7 +67,7 @@ func TestAReaderKeepsTheLog(t *testing.T) {
 	}
 }
 
-// step is what a checkpoint is to answer.
+// step is the scripted result of a checkpoint.
 type logStep struct {
 	mode          string
 	pages, stored int64
@@ -132,7 +132,8 @@ func TestWhenTheLogIsShortened(t *testing.T) {
 	}
 }
 
-// TestALimitComesFirst: a log that is limited goes into the file sooner, and one that has no limit by its bounds. There may be no log.
+// TestALimitComesFirst: a limited log is copied into the file sooner, and one without a limit by its bounds. There may
+// be no log.
 func TestALimitComesFirst(t *testing.T) {
 	for limit, want := range map[int64]bool{0: false, 50: true, 90: false} {
 		l := &Log{Bounds: Bounds{Long: 100, Fresh: 20, Short: 10}, sync: func() error { return nil }}
@@ -150,7 +151,7 @@ func TestALimitComesFirst(t *testing.T) {
 	none.Limit(50)
 }
 
-// TestHowLongALogIs: it is measured in bytes, whatever the pages of the file are.
+// TestHowLongALogIs: it is measured in bytes, whatever the page size.
 func TestHowLongALogIs(t *testing.T) {
 	for _, page := range []int64{1024, 2048, 4096} {
 		path := filepath.Join(t.TempDir(), "a.db")
@@ -173,8 +174,8 @@ func TestHowLongALogIs(t *testing.T) {
 	}
 }
 
-// TestALongWriteIsLookedAtSoon: one that writes many pages makes the log long by itself.
-func TestALongWriteIsLookedAtSoon(t *testing.T) {
+// TestALongWriteIsCheckedSoon: a write of many pages makes the log long by itself.
+func TestALongWriteIsCheckedSoon(t *testing.T) {
 	for short, want := range map[bool]int{true: 0, false: 1} {
 		l := &Log{grown: make(chan struct{}, 1)}
 		if l.Write(short, func() {}); len(l.grown) != want {
@@ -209,7 +210,7 @@ func TestWhenALogIsEmptied(t *testing.T) {
 	}
 }
 
-// TestAQuietLogIsEmptied: what is in a log that is not long goes into the file when nobody writes any more.
+// TestAQuietLogIsEmptied: a short log is copied into the file when there are no more writes.
 func TestAQuietLogIsEmptied(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	db, looks := connection(t, path), connection(t, path)
@@ -243,7 +244,7 @@ func TestNoLog(t *testing.T) {
 	}
 }
 
-// opened opens a log of which 100 pages are long, and something that writes.
+// opened opens a log that counts as long from 100 pages, and a writer.
 func openedLog(t *testing.T, path string) (*Log, func()) {
 	t.Helper()
 	db := connection(t, path)

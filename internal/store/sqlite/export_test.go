@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// Gaps lists the columns in indexes of large tables of which nothing is said, and the indexes that are named and not there.
+// Gaps lists indexed columns of large tables without statistics, and statistics for missing indexes.
 func Gaps(ctx context.Context, tx *sql.Tx) (columns, indexes []string, err error) {
 	list, err := indexesOf(ctx, tx)
 	there := map[string]bool{}

@@ -13,7 +13,7 @@ import (
 // ErrGone: there was a database, but its file is missing. An empty one is not created in its place automatically.
 var ErrGone = errors.New("the database is gone")
 
-// ErrMoved: the file at the path of the database is not the one that was opened.
+// ErrMoved means that the file at the path of the database is not the one that was opened.
 var ErrMoved = errors.New("the database file has been moved, replaced or deleted since it was opened")
 
 // Files watches the files of a SQLite database. A file that is deleted or replaced lives on for processes that have it open. They would
@@ -27,15 +27,15 @@ type Files struct {
 	main os.FileInfo
 	log  atomic.Pointer[os.FileInfo] // the write-ahead log; nil before it is made, with the first transaction
 
-	checked atomic.Int64          // when InPlaceLately found the files in place, in nanoseconds of its caller's clock; 0: they may be gone
+	checked atomic.Int64          // when InPlaceLately last found the files in place, in nanoseconds of its caller's clock; 0: they may be missing
 	halted  atomic.Pointer[error] // the first failed sync: see HaltAfter
 }
 
 // checkEvery is how long reads share a check. There are thousands of them in a second.
 const checkEvery = time.Millisecond
 
-// InPlaceLately returns ErrMoved where a file is not the one that was opened. It is for reads, which acknowledge nothing: it does
-// not check again within a millisecond, unless a file was found to be missing. now is the caller's clock.
+// InPlaceLately returns ErrMoved if a file is not the one that was opened. It is for reads, which acknowledge nothing:
+// it checks at most once per millisecond, unless a file was missing. now is the caller's clock.
 func (f *Files) InPlaceLately(now time.Time) error {
 	if f == nil { // PostgreSQL
 		return nil

@@ -40,7 +40,7 @@ func syncFailed(err error) bool {
 	return false
 }
 
-// Writable returns ErrHalted after a failed sync, and ErrMoved where a file is not the one that was opened.
+// Writable returns ErrHalted after a failed sync, and ErrMoved if a file is not the one that was opened.
 func (f *Files) Writable() error {
 	if f == nil { // PostgreSQL
 		return nil

@@ -8,12 +8,12 @@ import (
 	"holdfast/internal/store/sqlite"
 )
 
-// TestAFailedSyncHalts: nothing is written after the disk failed to store what a checkpoint had copied.
+// TestAFailedSyncHalts: nothing is written after the disk failed to store the pages of a checkpoint.
 func TestAFailedSyncHalts(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Linux, where syncing /dev/zero fails")
 	}
-	files, err := sqlite.WatchFile("/dev/zero") // takes all writes, and cannot sync
+	files, err := sqlite.WatchFile("/dev/zero") // accepts all writes, but cannot sync
 	if err != nil {
 		t.Fatal(err)
 	}

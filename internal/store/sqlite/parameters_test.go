@@ -6,7 +6,7 @@ import (
 	"holdfast/internal/store/sqlite"
 )
 
-// TestParametersInOrder: SQLite is given "?" where that means the same, and nowhere else.
+// TestParametersInOrder: SQLite gets "?" exactly where that means the same.
 func TestParametersInOrder(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT 1":                      "SELECT 1",

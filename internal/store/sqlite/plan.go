@@ -71,8 +71,9 @@ type index struct {
 	columns     []string
 }
 
-// PlanForLargeBooks writes fixed statistics for the query planner, in an open transaction, if others are stored. changed: it did.
-// The connection of the transaction uses them immediately, others when they are opened.
+// PlanForLargeBooks writes fixed statistics for the query planner, in an open transaction, if they differ from the
+// stored ones. changed reports whether it did. The connection of the transaction uses them immediately, others when
+// they are opened.
 //
 // Without statistics, SQLite assumes that ten rows share the first column of an index. Here that is the site, which has millions of
 // rows, so SQLite would go through all rows of a site instead of a hundred index lookups. ANALYZE counts what is there, so plans

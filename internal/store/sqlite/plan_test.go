@@ -22,7 +22,7 @@ func openFile(t *testing.T, url string) *sql.DB {
 	return book
 }
 
-func TestSQLiteIsToldOfEveryIndex(t *testing.T) {
+func TestSQLiteHasStatisticsOfEveryIndex(t *testing.T) {
 	t.Parallel()
 	tx, err := openFile(t, dbtest.SQLite(t)).Begin()
 	if err != nil {
@@ -35,7 +35,7 @@ func TestSQLiteIsToldOfEveryIndex(t *testing.T) {
 	}
 }
 
-// TestPlansSuitALargeBook: these statements went through all rows of the site.
+// TestPlansSuitALargeBook: these statements scanned all rows of the site.
 func TestPlansSuitALargeBook(t *testing.T) {
 	t.Parallel()
 	book := openFile(t, dbtest.SQLite(t))
@@ -65,14 +65,14 @@ func TestPlansSuitALargeBook(t *testing.T) {
 	}
 }
 
-func TestTellWritesOnlyWhatIsDifferent(t *testing.T) {
+func TestPlanWritesOnlyChanges(t *testing.T) {
 	t.Parallel()
 	book := openFile(t, dbtest.SQLite(t))
 	for _, c := range []struct {
 		before string
 		want   bool
 	}{
-		{"SELECT 1", false}, // what was migrated was told
+		{"SELECT 1", false}, // migrations have written the statistics
 		{"UPDATE sqlite_stat1 SET stat = '1 1' WHERE idx = 'events_unplaced'", true},
 		{"CREATE INDEX bookings_by_total ON bookings (site_id, total)", true},
 		{"DROP INDEX bookings_by_total", false}, // SQLite forgets it
@@ -86,7 +86,7 @@ func TestTellWritesOnlyWhatIsDifferent(t *testing.T) {
 		}
 		changed, err := sqlite.PlanForLargeBooks(t.Context(), tx)
 		if changed != c.want || err != nil {
-			t.Errorf("after %s: told %t, %v", c.before, changed, err)
+			t.Errorf("after %s: changed %t, %v", c.before, changed, err)
 		}
 		if err := tx.Commit(); err != nil {
 			t.Fatal(err)

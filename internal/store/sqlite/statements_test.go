@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLongStatementsAreNotKeptForEver: callers choose how long the text of a filter is, so a connection keeps no more
-// than so much text.
+// TestLongStatementsAreNotKeptForEver: callers choose the length of a filter, so a connection caches a bounded amount
+// of text.
 func TestLongStatementsAreNotKeptForEver(t *testing.T) {
 	connector, err := NewConnector("file:" + filepath.Join(t.TempDir(), "holdfast.db"))
 	if err != nil {

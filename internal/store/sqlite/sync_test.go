@@ -16,7 +16,7 @@ import (
 	driver "modernc.org/sqlite"
 )
 
-// other is the variable that names the database to another process.
+// other is the environment variable with the database for another process.
 const other = "HOLDFAST_TEST_SYNC"
 
 // TestSyncLeavesTheLocks: SQLite's locks outlast the file that a sync opens and closes, so another process does not write into a
@@ -62,7 +62,7 @@ func TestAnotherProcessWrites(t *testing.T) {
 	t.Log(err)
 }
 
-// TestASyncThatDoesNotBegin: a file that cannot be opened is no failed sync.
+// TestASyncThatDoesNotBegin: a file that cannot be opened is not a failed sync.
 func TestASyncThatDoesNotBegin(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	if err := sqlite.MakeFile(path); err != nil {

@@ -13,7 +13,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// TestATransactionEnds however it ends, and leaves its connection to the next one.
+// TestATransactionEnds in every case, and leaves its connection to the next one.
 func TestATransactionEnds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
@@ -27,7 +27,7 @@ func TestATransactionEnds(t *testing.T) {
 		return p
 	}
 	writer, other := pool(), pool()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // who does not get the one connection fails
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // fails without the one connection
 	t.Cleanup(cancel)
 	for _, text := range []string{
 		"CREATE TABLE parents (id INTEGER PRIMARY KEY)", "CREATE TABLE children (parent BIGINT REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)",
@@ -89,7 +89,7 @@ func TestATransactionEnds(t *testing.T) {
 	done(tx)
 	parents(1)
 
-	// SQLite has taken it back itself.
+	// SQLite has rolled it back itself.
 	tx = begin()
 	run(tx, "INSERT INTO parents VALUES (5)")
 	if _, err := tx.ExecContext(ctx, "INSERT OR ROLLBACK INTO parents VALUES (1)"); err == nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A long job that gives way checks this often whether others still write, and waits at most this long. Under constant load it
-// still makes progress, a small piece at a time.
+// A long job that yields checks this often whether others still write, and waits at most this long. Under constant load
+// it still makes progress in small steps.
 const (
 	turnCheck = 2 * time.Millisecond
 	turnWait  = 80 * time.Millisecond

@@ -10,8 +10,8 @@ import (
 // turnSuffix ends the name of an empty file. Its lock shows the processes over one SQLite database whether another one writes.
 const turnSuffix = ".turn"
 
-// Turn is that file, opened twice: to hold a shared lock while this process writes, and to check whether others do. No process
-// waits for a lock of it, so one that is stopped in the middle blocks nobody.
+// Turn is that file, opened twice: to hold a shared lock while this process writes, and to check whether others do. No
+// process waits for this lock, so a process that is paused in the middle blocks nobody.
 type Turn struct{ writes, checks *os.File }
 
 // OpenTurn opens the file. Without it the processes do not see each other, and share the database as well as SQLite lets them.

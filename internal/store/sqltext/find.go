@@ -10,10 +10,10 @@ import (
 // findDeep is how many of the latest rows of a site Find looks through for parts of words.
 const findDeep = "5000"
 
-// Find makes the condition that a row matches a search text while it is being typed: the text is its number, or all
-// of one of its columns, in capital or small letters. Of the latest rows a part of a column is enough. So a search costs the same
-// however many rows there are. Each column needs an index; id is the name of the number in the query. The condition has a ? for each
-// of the values. An empty text finds all: then ok is false.
+// Find returns the condition for a search as you type: a row matches if the text is its number or equals one of its
+// columns, ignoring case. In the latest rows, part of a column is enough. So the cost of a search does not depend on
+// the number of rows. Each column needs an index; id is the column of the number. The condition has a ? for each value.
+// An empty text matches everything: ok is then false.
 func Find(siteID int64, table, id string, columns []string, text string) (condition string, values []any, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -24,7 +24,7 @@ func Find(siteID int64, table, id string, columns []string, text string) (condit
 	for _, c := range columns {
 		parts = append(parts, "SELECT f.id FROM "+table+" f WHERE f.site_id = ? AND f."+c+" <> '' AND f."+c+" IN (?, ?, ?, ?)")
 		values = append(values, siteID, text, strings.ToLower(text), strings.ToUpper(text), capital(text))
-		// Only letters of English are folded by both engines, so that others are looked for as they were typed, too.
+		// Both engines only fold ASCII letters, so the text is also searched as typed.
 		like = append(like, "lower(f."+c+`) LIKE ? ESCAPE '\' OR f.`+c+` LIKE ? ESCAPE '\'`)
 		patterns = append(patterns, Wildcard(text), "%"+EscapeLike(text)+"%")
 	}

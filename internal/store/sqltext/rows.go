@@ -61,8 +61,8 @@ func (r Rows) Text(rows, values int) string {
 	return text
 }
 
-// InPowers calls each with pieces of a list, in its order. Their lengths are powers of two up to most, the longest first. So there
-// are few different texts of statements, and the engines parse each once.
+// InPowers calls each with parts of a list, in order. Their lengths are powers of two up to most, the longest first. So
+// there are few different statements, and the engines parse each once.
 func InPowers[T any](list []T, most int, each func([]T) error) error {
 	for size := most; len(list) > 0; {
 		if size > len(list) {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Where builds the text of a condition and its arguments together, so that text from outside only becomes an argument,
-// and never SQL.
+// Where builds a condition and its arguments together, so that outside text only becomes an argument, never SQL.
 type Where struct {
 	Text   strings.Builder
 	Args   []any
@@ -45,8 +44,8 @@ func (w *Where) Fill(text string, values ...any) string {
 	return filled.String()
 }
 
-// Narrow means that an index finds few rows for one of the conditions. A list then sorts what was found. SQLite would go through all
-// rows of the site in order, because it takes each span of time for a quarter of them.
+// Narrow means that an index finds few rows for one of the conditions. A list then sorts what was found. Otherwise
+// SQLite would scan all rows of the site in order, because it assumes that any time range matches a quarter of them.
 func (w *Where) Narrow() { w.narrow = true }
 
 // IsNarrow reports whether Narrow was called.

@@ -86,7 +86,7 @@ type Plans struct {
 	excused map[string]bool // parts of texts in overNodes
 }
 
-// NewPlans returns the check of the statements that somebody runs: Requests, Jobs or Operators.
+// NewPlans returns the check of the statements run by Requests, Jobs or Operators.
 func NewPlans(who string) *Plans {
 	return &Plans{who: who, planned: map[string]bool{}, excused: map[string]bool{}}
 }

@@ -14,9 +14,9 @@ type Touched struct {
 	Deployment []string // tables of the deployment that it has written
 }
 
-// Touches records which tables each transaction of a PostgreSQL database writes from now on. The returned function lists the transactions so
-// far that have written rows of several sites, or rows of a site and of the deployment. Site 0 counts as a site, because its rows are on
-// a node, too.
+// Touches records which tables each transaction of a PostgreSQL database writes from now on. The returned function
+// lists the transactions so far that have written rows of several sites, or rows of a site and of the deployment. Site
+// 0 counts as a site, because its rows are also on a node.
 func Touches(t testing.TB, db *store.DB) (soFar func() []Touched) {
 	t.Helper()
 	err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {

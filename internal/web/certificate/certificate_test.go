@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// protected is a certificate with all that one can have. Its names are as nasty as they may be.
+// protected is a certificate with every field, and with hostile names.
 func protected() certificates.Certificate {
 	day := civil.Date(2026, time.September, 5)
 	return certificates.Certificate{
@@ -100,8 +100,9 @@ func TestEachStateInEachLanguage(t *testing.T) {
 	}
 }
 
-// TestThePageTellsNoMore: nothing of the issuer's account, no script, no cookie, nothing for others' servers, caches and indexes.
-func TestThePageTellsNoMore(t *testing.T) {
+// TestThePageShowsNoMore: nothing about the issuer's account, no script, no cookie, no third-party requests, caching or
+// indexing.
+func TestThePageShowsNoMore(t *testing.T) {
 	t.Parallel()
 	w := get(pages(t, map[string]certificates.Certificate{"k": protected()}), "k", "fr")
 	text := w.Body.String()
@@ -123,7 +124,8 @@ func TestThePageTellsNoMore(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoCertificate: the same look, with its own status, in the language of the browser. No address is repeated.
+// TestWhatIsNoCertificate: the same layout, with its own status, in the language of the browser. The URL is not
+// repeated.
 func TestWhatIsNoCertificate(t *testing.T) {
 	t.Parallel()
 	p := pages(t, map[string]certificates.Certificate{"gone": {Revoked: true}})
@@ -152,8 +154,8 @@ func TestWhatIsNoCertificate(t *testing.T) {
 	}
 }
 
-// TestThePageInABrowser: its style is allowed, nothing is wider than a small telephone, and it prints on one sheet. The longest
-// certificate is looked at, and one that says little.
+// TestThePageInABrowser: its style is allowed, nothing is wider than a small phone, and it prints on one page. It
+// checks the longest certificate, and a short one.
 func TestThePageInABrowser(t *testing.T) {
 	long := protected()
 	long.Merchant, long.Reference = strings.Repeat("Reisebüro", 8), strings.Repeat("X", 191)

@@ -25,12 +25,12 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// at is an address below that of a channel.
+// at is a URL below that of a channel.
 func at(h *webtest.House, c merchant.Channel, below string) string {
 	return h.At("/channels/" + kit.Ident(c.ID).Plain + below)
 }
 
-// TestTheListOfChannels: filters, order, columns, and the files that hold what is seen.
+// TestTheListOfChannels: filters, order, columns, and exports of the visible content.
 func TestTheListOfChannels(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -61,7 +61,7 @@ func TestTheListOfChannels(t *testing.T) {
 	}
 }
 
-// TestAChannelByItsPages: made, changed, and deleted by somebody who manages the site, who sets no field of the operator's.
+// TestAChannelByItsPages: created, changed, and deleted by a manager of the site, who cannot set operator fields.
 func TestAChannelByItsPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -113,7 +113,8 @@ func TestAChannelByItsPages(t *testing.T) {
 	}
 }
 
-// TestTheOperatorsFields: an operator sets them, and what opens cover outside a sandbox waits for another.
+// TestTheOperatorsFields: an operator sets them, and outside a sandbox changes that open cover wait for another
+// operator.
 func TestTheOperatorsFields(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -147,7 +148,7 @@ func TestTheOperatorsFields(t *testing.T) {
 	}
 }
 
-// TestCoverWaitsForASecondOperator outside a sandbox: the next page says so once, with a link to what waits.
+// TestCoverWaitsForASecondOperator outside a sandbox: the next page says so once, with a link to the proposal.
 func TestCoverWaitsForASecondOperator(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -207,7 +208,7 @@ func TestTheSecretOfAChannel(t *testing.T) {
 	}
 }
 
-// TestReadersChangeNoChannel: nothing is offered, and what is forged is refused.
+// TestReadersChangeNoChannel: no forms are shown, and forged requests are rejected.
 func TestReadersChangeNoChannel(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -231,7 +232,7 @@ func TestReadersChangeNoChannel(t *testing.T) {
 	}
 }
 
-// TestTheSnippetsAreOfThisChannel: they name it, and a compiler reads them.
+// TestTheSnippetsAreOfThisChannel: they name it, and compile.
 func TestTheSnippetsAreOfThisChannel(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// asking is a form of which nothing is missing.
+// asking is a complete form.
 func asking() url.Values {
 	values := url.Values{}
 	for name, value := range map[string]string{
@@ -47,7 +47,7 @@ func upload(t *testing.T, name, content string) (kind, body string) {
 	return w.FormDataContentType(), out.String()
 }
 
-// TestAskingForProtection: written, kept, sent with a document, asked back, sent again, and taken on.
+// TestAskingForProtection: saved as a draft, sent with a document, returned with a question, sent again, and accepted.
 func TestAskingForProtection(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -132,7 +132,7 @@ func TestAskingForProtection(t *testing.T) {
 	}
 }
 
-// TestWhoMayNotAsk: readers see where it stands and change nothing; nobody answers their own request.
+// TestWhoMayNotAsk: readers see the state but cannot change it; no one can decide their own request.
 func TestWhoMayNotAsk(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestTheLeastPayoutIsInTheCurrencyOfPayouts: where the form changes that currency, the amount is asked for again.
+// TestTheLeastPayoutIsInTheCurrencyOfPayouts: if the form changes that currency, the amount has to be entered again.
 func TestTheLeastPayoutIsInTheCurrencyOfPayouts(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

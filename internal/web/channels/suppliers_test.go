@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestSuppliersByTheirPages: the operator keeps them, everybody reads them.
+// TestSuppliersByTheirPages: operators manage them, everyone reads them.
 func TestSuppliersByTheirPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

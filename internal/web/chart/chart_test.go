@@ -24,7 +24,7 @@ type node struct {
 	words    string
 }
 
-// read parses a chart. The markup is HTML that is XML, too, so that nothing can be left open.
+// read parses a chart. The markup is HTML that is also valid XML.
 func read(t rapid.TB, c Chart) *node {
 	t.Helper()
 	root := &node{}
@@ -54,7 +54,7 @@ func read(t rapid.TB, c Chart) *node {
 	}
 }
 
-// all gives the elements of some name, in their order.
+// all returns the elements with a name, in order.
 func (n *node) all(name string) []*node {
 	var list []*node
 	for _, child := range n.children {
@@ -66,7 +66,7 @@ func (n *node) all(name string) []*node {
 	return list
 }
 
-// text is all that is written in an element.
+// text is the text of an element.
 func (n *node) text() string {
 	words := n.words
 	for _, child := range n.children {
@@ -77,7 +77,7 @@ func (n *node) text() string {
 
 var kindsOfCharts = []Kind{Area, Bars, Ranked, Limits, Waterfall}
 
-// anyChart draws charts of all kinds, with small and with huge numbers, and with texts that anybody may have chosen.
+// anyChart draws charts of all kinds, with small and huge numbers, and with arbitrary texts.
 func anyChart(t *rapid.T) Chart {
 	values := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64Range(-10_000_000, 900_000_000), rapid.Int64())
 	chosen := rapid.SampledFrom([]string{"Mar 26", `<b>"&'`, "", "a long name of a hotel"})
@@ -168,7 +168,7 @@ func proportionate(t *rapid.T, m mark, values []int64) {
 	for i, a := range m.Boxes {
 		for k, b := range m.Boxes {
 			off := int64(a.H)*sizes[k] - int64(b.H)*sizes[i]
-			// Each is cut to a hundredth at both ends. What is too small to be seen is drawn as high as the least.
+			// Each is rounded to a hundredth at both ends. Values too small to be seen get the minimum height.
 			if a.H > least && b.H > least && max(off, -off) > 2*(sizes[i]+sizes[k]) {
 				t.Fatalf("%d is %v high, and %d is %v", sizes[i], a.H, sizes[k], b.H)
 			}
@@ -277,8 +277,8 @@ func TestEveryNumberIsInTheTable(t *testing.T) {
 
 var reference = regexp.MustCompile(`^url\(#(.+)\)$`)
 
-// TestTheMarkupIsSound: ids are there once, what refers to them finds them, nothing needs a policy that the pages
-// lack, and every class has its look.
+// TestTheMarkupIsSound: ids are unique, references resolve, the content security policy is respected, and every class
+// has a style.
 func TestTheMarkupIsSound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -318,10 +318,10 @@ func TestTheMarkupIsSound(t *testing.T) {
 	})
 }
 
-// needNoLook are classes that take all they have from what all texts or fills have.
+// needNoLook are classes that only use the styles of all texts or fills.
 var needNoLook = []string{"value", "s1", "s2", "s3", "over"}
 
-func TestTheStyleStandsOnTheVariables(t *testing.T) {
+func TestTheStyleUsesTheVariables(t *testing.T) {
 	t.Parallel()
 	for _, m := range regexp.MustCompile(`var\((--[a-z]+)\)`).FindAllStringSubmatch(Style(), -1) {
 		if !strings.Contains(" --ink --faint --line --accent --paper --good --bad --warn ", " "+m[1]+" ") {
@@ -362,7 +362,7 @@ func TestTicks(t *testing.T) {
 	})
 }
 
-// back reads a short form.
+// back parses a short form.
 func back(t rapid.TB, text string, exponent int) int64 {
 	zeros := map[string]int{"k": 3, "m": 6, "bn": 9, "tn": 12}
 	m := regexp.MustCompile(`^(-?)([0-9,]+)(?:\.([0-9]+))?(k|m|bn|tn)?$`).FindStringSubmatch(text)

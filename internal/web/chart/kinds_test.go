@@ -52,7 +52,7 @@ func TestLimits(t *testing.T) {
 			if number != want[name].number {
 				t.Errorf("%s: %q, want %q", name, number, want[name].number)
 			}
-			// Over is seen without colour: a part of the bar behind the limit, with a pattern, and a word.
+			// The part over the limit is visible without colour: with a pattern and a word.
 			hatched := slices.ContainsFunc(m.Boxes, func(b box) bool {
 				return b.Look.Class == "over" && b.W > 0 && b.Look.Fill != ""
 			})
@@ -267,7 +267,7 @@ func TestOthersHaveTheRest(t *testing.T) {
 	}
 }
 
-// TestHugeNumbers: sums that leave 64 bits turn no bar round.
+// TestHugeNumbers: sums beyond 64 bits do not flip a bar.
 func TestHugeNumbers(t *testing.T) {
 	t.Parallel()
 	c := Chart{Currency: "JPY", Series: []string{"a", "b"}, Points: []Point{

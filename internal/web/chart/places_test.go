@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestAnAreaKeepsTheDistancesOfItsDays: a curve over days at unequal distances has them so on its axis, too.
+// TestAnAreaKeepsTheDistancesOfItsDays: days at unequal distances are so on the axis.
 func TestAnAreaKeepsTheDistancesOfItsDays(t *testing.T) {
 	t.Parallel()
 	top := func(at ...int64) string {

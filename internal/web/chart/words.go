@@ -54,7 +54,7 @@ func short(v int64, exponent int, places precision) string {
 			for range behind - most {
 				drop *= 10
 			}
-			// Rounding may make 1000k of 999.9k: the next round finds the suffix anew.
+			// Rounding may turn 999.9k into 1000k: the next round finds the new suffix.
 			abs, exponent = (abs+drop/2)/drop, exponent+behind-most
 			continue
 		}

@@ -17,7 +17,7 @@ const secret = "the secret of the shop's channel"
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// service is the API as far as a shop needs it.
+// service is the part of the API that a shop needs.
 type service struct{}
 
 // RoundTrip implements http.RoundTripper.
@@ -96,7 +96,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestQuote: the price is the shop's, and so is what is signed, whatever the browser says.
+// TestQuote: the price and the signed fields are the shop's, whatever the browser sends.
 func TestQuote(t *testing.T) {
 	w := ask(t, "POST", "/checkout/quote", `{"travellers": 3, "currency": "EUR", "total": 1, "currencies": "JPY"}`)
 	var got checkout.Quote

@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/domain/check"
 )
 
-// TestEachLanguageHasAName, in the order of the wire.
+// TestEachLanguageHasAName, in the order of the API.
 func TestEachLanguageHasAName(t *testing.T) {
 	t.Parallel()
 	if len(languages) != 2*len(check.Languages) {
@@ -20,7 +20,7 @@ func TestEachLanguageHasAName(t *testing.T) {
 	}
 }
 
-// TestCountriesHaveNames: codes that ISO 3166-1 has given away, and only those.
+// TestCountriesHaveNames: exactly the assigned codes of ISO 3166-1.
 func TestCountriesHaveNames(t *testing.T) {
 	t.Parallel()
 	list := countries()

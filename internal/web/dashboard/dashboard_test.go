@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestWhoIsNotSignedInSeesNothing: every address leads to the page for signing in, and from there back.
+// TestWhoIsNotSignedInSeesNothing: every URL redirects to the sign-in page, and from there back.
 func TestWhoIsNotSignedInSeesNothing(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -71,7 +71,7 @@ func TestTheSearchShowsOnlyPagesThatOpen(t *testing.T) {
 	}
 }
 
-// TestASignInEnds: when it was not used, when it is old, by signing out, and with the password.
+// TestASignInEnds: when idle, when old, by signing out, and with a new password.
 func TestASignInEnds(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -105,7 +105,7 @@ func TestASignInEnds(t *testing.T) {
 	}
 }
 
-// TestFormsComeFromOurPages: another site's page can send nothing, and nor can what is no browser.
+// TestFormsComeFromOurPages: pages of other sites and other programs cannot submit them.
 func TestFormsComeFromOurPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -123,7 +123,7 @@ func TestFormsComeFromOurPages(t *testing.T) {
 	b.Must("/account")
 }
 
-// TestTablesLeaveWithWhoMayExport: who may only read sees the page, and takes no file out.
+// TestTablesLeaveWithWhoMayExport: read-only users see the page, but cannot export it.
 func TestTablesLeaveWithWhoMayExport(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -143,7 +143,7 @@ func TestTablesLeaveWithWhoMayExport(t *testing.T) {
 	}
 }
 
-// TestPagesFarBehindTheEnd: no number of a page overflows.
+// TestPagesFarBehindTheEnd: no page number overflows.
 func TestPagesFarBehindTheEnd(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

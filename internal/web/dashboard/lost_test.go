@@ -62,7 +62,8 @@ func TestNobodySavesOverWhatAnotherHasSaved(t *testing.T) {
 	}
 }
 
-// TestWhatIsOnlyCountedOnASiteRefusesNoForm: a token, a webhook or an import made meanwhile changes nothing of the site itself.
+// TestWhatIsOnlyCountedOnASiteRefusesNoForm: a token, a webhook or an import created meanwhile does not change the site
+// itself.
 func TestWhatIsOnlyCountedOnASiteRefusesNoForm(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -80,7 +81,7 @@ func TestWhatIsOnlyCountedOnASiteRefusesNoForm(t *testing.T) {
 	}
 }
 
-// TestAnErrorKeepsTheMenu of whoever is signed in. Who is not, or has no access to the site, sees none.
+// TestAnErrorKeepsTheMenu for signed-in users. Others, and users without access to the site, see none.
 func TestAnErrorKeepsTheMenu(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestASearchHoldsNoCardNumber: whoever pastes one into a search is led to an address without it, and told so once. What else stands in
-// the address stays.
+// TestASearchHoldsNoCardNumber: a card number pasted into a search is removed by a redirect, with one notice. The rest
+// of the URL stays.
 func TestASearchHoldsNoCardNumber(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestColumnTitlesAreConsistent: what one table calls Status or Type, no other calls State, Kind or Channel.
+// TestColumnTitlesAreConsistent: no table says State, Kind or Channel for Status, Type or Merchant.
 func TestColumnTitlesAreConsistent(t *testing.T) {
 	t.Parallel()
 	other := regexp.MustCompile(`(Title|Text): "(State|Kind|Channels?)"|<(th|dt)>(State|Kind|Channels?)<`)

@@ -39,7 +39,7 @@ func TestATokenIsMadeShownOnceAndDeleted(t *testing.T) {
 	if strings.Contains(shown.Body, found[1]) {
 		t.Error("the value is shown again")
 	}
-	// From here on the page may say when it was used: that is noted beside the request.
+	// From here on the page may show its last use, which is recorded asynchronously.
 	actor, err := h.App.Sessions.Authenticate(t.Context(), h.Site.Path, found[1], "192.0.2.9")
 	if err != nil || actor.SiteID != h.Site.ID || !slices.Equal(actor.Abilities.Names(), []string{"read", "reports"}) {
 		t.Errorf("the value is no token: %+v %v", actor, err)
@@ -65,7 +65,7 @@ func TestATokenIsMadeShownOnceAndDeleted(t *testing.T) {
 	}
 }
 
-// TestASecretNeedsTheNewPassword: who sits at an open browser later sees no secret and makes no token.
+// TestASecretNeedsTheNewPassword: an unattended browser shows no secret and creates no token.
 func TestASecretNeedsTheNewPassword(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -82,7 +82,7 @@ func TestASecretNeedsTheNewPassword(t *testing.T) {
 	}
 }
 
-// TestWhoMayOnlyReadChangesNothing: the pages offer nothing, and what is forged is refused.
+// TestWhoMayOnlyReadChangesNothing: the pages show no forms, and forged requests are rejected.
 func TestWhoMayOnlyReadChangesNothing(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -122,7 +122,7 @@ func TestWhoMayOnlyReadChangesNothing(t *testing.T) {
 	}
 }
 
-// TestAWebhookByItsPages: made, changed, tested, disabled, enabled, with another secret, and deleted.
+// TestAWebhookByItsPages: created, changed, tested, disabled, enabled, with a rotated secret, and deleted.
 func TestAWebhookByItsPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

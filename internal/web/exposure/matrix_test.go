@@ -9,8 +9,8 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// TestTwoGroupingsMakeAMatrix: the values of the second grouping stand across, each pair leads to what is behind it, and the table
-// leaves as it is seen, with its totals in the spreadsheet.
+// TestTwoGroupingsMakeAMatrix: the values of the second grouping are columns, each cell links to its details, and
+// exports match the table, with totals in the spreadsheet.
 func TestTwoGroupingsMakeAMatrix(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)

@@ -49,7 +49,7 @@ func newBook(t *testing.T) book {
 	return b
 }
 
-// link is the address of the first link with a text.
+// link is the URL of the first link with a text.
 func link(t *testing.T, body, text string) string {
 	t.Helper()
 	m := regexp.MustCompile(`<a[^>]*href="([^"]*)"[^>]*>(?:<span[^>]*>)?` + regexp.QuoteMeta(text) + `<`).FindStringSubmatch(body)
@@ -81,8 +81,8 @@ func TestClicksLeadFromTheBookToOneAllocation(t *testing.T) {
 	}
 }
 
-// TestAViewLeavesAsItIsSeen: as CSV and as XLSX, in the same order, with all rows and exact amounts.
-func TestAViewLeavesAsItIsSeen(t *testing.T) {
+// TestAViewIsExportedAsShown: as CSV and as XLSX, in the same order, with all rows and exact amounts.
+func TestAViewIsExportedAsShown(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
 	at := b.At("/exposure?by=month&across=channel&cells=rows")
@@ -116,9 +116,9 @@ func TestAViewLeavesAsItIsSeen(t *testing.T) {
 	}
 }
 
-// TestSettingsStandInTheAddress: a form leaves out what is empty, an address can keep its moment, and what is wrong is told at
-// its field.
-func TestSettingsStandInTheAddress(t *testing.T) {
+// TestSettingsAreInTheURL: a form omits empty values, a URL can fix known_at, and problems are shown next to their
+// fields.
+func TestSettingsAreInTheURL(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
 	if a := b.reader.Get(b.At("/exposure?as_of=&by=month&across=")); a.To != b.At("/exposure?by=month") {
@@ -159,7 +159,7 @@ func TestSettingsStandInTheAddress(t *testing.T) {
 	}
 }
 
-// TestWhatHasNoRateIsNotKnown: a page never shows a total that leaves something out.
+// TestWhatHasNoRateIsNotKnown: a page never shows an incomplete total.
 func TestWhatHasNoRateIsNotKnown(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -168,7 +168,8 @@ func TestWhatHasNoRateIsNotKnown(t *testing.T) {
 		[]string{b.euros.Name, "EUR", "1", "500.00", "CHF", "", "0.00", ""})
 }
 
-// TestSuppliersHaveTheirNames: as rows, crossed with something else, and as a filter, which finds all bookings with one of them.
+// TestSuppliersHaveTheirNames: as rows, split by another dimension, and as a filter, which finds all bookings with one
+// of them.
 func TestSuppliersHaveTheirNames(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)

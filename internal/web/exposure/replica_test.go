@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestAPageSaysThatItComesFromTheStandby: with how far behind that was; without one there is no such word.
+// TestAPageSaysThatItComesFromTheStandby: with its lag; without a standby there is no such note.
 func TestAPageSaysThatItComesFromTheStandby(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)

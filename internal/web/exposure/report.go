@@ -85,7 +85,7 @@ func (r *reportPage) draw(c chart.Chart) {
 
 // show serves a report as a page, or its first table as a file.
 func (p *pages) show(v *kit.Visit, r *reportPage, page kit.Page) error {
-	r.tell(v)
+	r.setSummary(v)
 	if len(r.Parts) > 0 && r.Parts[0].Table != nil {
 		r.Parts[0].Table.Day = r.day
 		if sent, err := v.File(r.Parts[0].Table); sent || err != nil {
@@ -99,8 +99,8 @@ func (p *pages) show(v *kit.Visit, r *reportPage, page kit.Page) error {
 	return v.Show(p.Pages, "report.html", page)
 }
 
-// tell sets the summary for the report's e-mail.
-func (r *reportPage) tell(v *kit.Visit) {
+// setSummary sets the summary for the report's e-mail.
+func (r *reportPage) setSummary(v *kit.Visit) {
 	var facts []kit.Fact
 	for _, f := range r.Figures {
 		facts = append(facts, kit.Fact{Text: f.Text, Value: f.Value})
@@ -108,7 +108,7 @@ func (r *reportPage) tell(v *kit.Visit) {
 	for _, n := range r.Warnings {
 		facts = append(facts, kit.Fact{Text: "Note", Value: n.Text})
 	}
-	kit.Tell(v, r.About, facts)
+	kit.SetSummary(v, r.About, facts)
 }
 
 // fail shows the form with its errors.

@@ -19,7 +19,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// file is a page as CSV, without its head.
+// file is a page as CSV, without its header.
 func (b book) file(t *testing.T, below string) [][]string {
 	t.Helper()
 	join := "?"
@@ -33,7 +33,7 @@ func (b book) file(t *testing.T, below string) [][]string {
 	return rows[1:]
 }
 
-// wants compares rows of a file.
+// wants compares the rows of a file.
 func wants(t *testing.T, what string, got [][]string, want ...[]string) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
@@ -41,7 +41,7 @@ func wants(t *testing.T, what string, got [][]string, want ...[]string) {
 	}
 }
 
-// TestARunOffIsShownDayByDay: each day leads to what is still at risk on it.
+// TestARunOffIsShownDayByDay: each day links to the amounts still at risk on it.
 func TestARunOffIsShownDayByDay(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -56,7 +56,7 @@ func TestARunOffIsShownDayByDay(t *testing.T) {
 	}
 }
 
-// TestAMovementSaysWhy: line by line, since last week unless somebody chooses another day.
+// TestAMovementSaysWhy: line by line, by default since last week.
 func TestAMovementSaysWhy(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -114,7 +114,7 @@ func TestDaysArePrefilled(t *testing.T) {
 	}
 }
 
-// TestMerchantsHaveTheirChangeSinceLastWeek: the largest first, also those that have left the book.
+// TestMerchantsHaveTheirChangeSinceLastWeek: the largest first, including merchants no longer in the book.
 func TestMerchantsHaveTheirChangeSinceLastWeek(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -128,7 +128,7 @@ func TestMerchantsHaveTheirChangeSinceLastWeek(t *testing.T) {
 	}
 }
 
-// TestLimitsShowTheirUse: what is over comes first.
+// TestLimitsShowTheirUse: exceeded limits come first.
 func TestLimitsShowTheirUse(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -136,7 +136,7 @@ func TestLimitsShowTheirUse(t *testing.T) {
 	b.Limit(protection.LimitSite, 0, 125000)
 	b.Limit(protection.LimitChannel, b.pounds.ID, 50000)
 	b.Limit(protection.LimitTransaction, 0, 1000000)
-	for range 2 { // the job notes how far it sees, and settles that later
+	for range 2 { // the job records what it sees, and settles that later
 		for more := true; more; {
 			var err error
 			if more, err = b.App.Limits.Recompute(t.Context()); err != nil {
@@ -163,7 +163,7 @@ func TestLimitsShowTheirUse(t *testing.T) {
 	b.reader.Must(b.At("/exposure/merchants/"+strconv.FormatInt(unpriced.ID, 10)), "Limit headroom Unknown", "900.00 CHF is waiting for a rate")
 }
 
-// TestEstimates: ageing, the model and what-if add up, and say what is wrong with their settings.
+// TestEstimates: ageing, the model and what-if add up, and show problems with their settings.
 func TestEstimates(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -189,7 +189,7 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestAMerchantHasAPage: with all about it, and nothing about others. Statements are for those who may read them.
+// TestAMerchantHasAPage: with everything about it, and nothing about others. Statements need permission.
 func TestAMerchantHasAPage(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)

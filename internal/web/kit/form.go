@@ -57,9 +57,9 @@ func (v *Visit) Form() (*Form, error) {
 	return &Form{Values: v.R.PostForm}, noCards(v.R.PostForm)
 }
 
-// Once returns the actor for a form that creates something, with an idempotency key made of the path and all fields,
-// including the form's field "key": submitting the same form twice creates one object. Other content, such as after going
-// back and editing, is a new request.
+// Once returns the actor for a form that creates something, with an idempotency key derived from the path and all
+// fields, including the form's field "key": submitting the same form twice creates one object. Other content, such as
+// after going back and editing, is a new request.
 func (v *Visit) Once(form *Form) access.Actor {
 	actor := v.Actor
 	if form.Get("key") != "" {
@@ -120,9 +120,9 @@ func (v *Visit) Upload(name string) (form *Form, file io.Reader, fileName string
 	return form, strings.NewReader(""), "", nil
 }
 
-// TookOver is Took for forms with a version. If somebody else has saved in the meantime, stored returns the form as it would
-// be filled now: the form takes over its version, and each differing field shows the stored value. The user sees both and
-// can submit again.
+// TookOver is Took for forms with a version. If someone else has saved in the meantime, stored returns the form as it
+// would be filled now: the form takes over its version, and each differing field shows the stored value. The user sees
+// both and can submit again.
 func (v *Visit) TookOver(form *Form, err error, stored func() (*Form, error)) (ok bool, rest error) {
 	refused := errs.Is(err, errs.Precondition)
 	ok, rest = v.Took(form, err)
@@ -184,6 +184,6 @@ func (v *Visit) Took(form *Form, err error) (ok bool, rest error) {
 		return false, err
 	}
 	v.status = status
-	form.tell(f)
+	form.showProblems(f)
 	return false, nil
 }

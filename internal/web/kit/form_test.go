@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// uploaded is a visit that sends fields of some length, one value for each, and then a file.
+// uploaded is a visit that sends fields of the given lengths, and then a file.
 func uploaded(t *testing.T, values ...string) *Visit {
 	t.Helper()
 	var body bytes.Buffer
@@ -28,8 +28,8 @@ func uploaded(t *testing.T, values ...string) *Visit {
 	return &Visit{W: w, R: r, frame: &Frame{Config: Config{ImportBytes: 1 << 20}}}
 }
 
-// TestFieldsBesideAFileHaveABoundTogether: each alone is small enough.
-func TestFieldsBesideAFileHaveABoundTogether(t *testing.T) {
+// TestFieldsOfAnUploadHaveABoundTogether: each one is small enough.
+func TestFieldsOfAnUploadHaveABoundTogether(t *testing.T) {
 	t.Parallel()
 	third := strings.Repeat("a", MaxForm/3)
 	form, file, name, err := uploaded(t, third, third, third).Upload("file")

@@ -66,8 +66,8 @@ type Made struct {
 	Cut        bool // the file is truncated
 }
 
-// Tell stores the page's summary for the e-mail with its file.
-func Tell(v *Visit, about string, facts []Fact) {
+// SetSummary stores the page's summary for the e-mail with its file.
+func SetSummary(v *Visit, about string, facts []Fact) {
 	if m, ok := v.W.(*maker); ok {
 		m.made.About, m.made.Facts = about, facts
 	}

@@ -141,8 +141,8 @@ func (r *Reading) Currency(name string) *money.Currency {
 	return &c
 }
 
-// tell assigns a use case's validation errors to form fields. Errors in list items go to the list's field.
-func (f *Form) tell(e *errs.Error) {
+// showProblems assigns a use case's validation errors to form fields. Errors in list items go to the list's field.
+func (f *Form) showProblems(e *errs.Error) {
 	f.Message, f.Problems = e.Message, map[string]string{}
 	for name, text := range e.Params {
 		field, item, _ := strings.Cut(name, "[")

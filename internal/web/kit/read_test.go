@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// TestAFormIsReadAsRoomsWantIt: what was not sent is nil, what cannot be read is a problem at its field.
+// TestAFormIsReadAsRoomsWantIt: fields that were not sent are nil, invalid ones are problems of their field.
 func TestAFormIsReadAsRoomsWantIt(t *testing.T) {
 	t.Parallel()
 	r := (&Form{Values: url.Values{

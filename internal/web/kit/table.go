@@ -123,7 +123,8 @@ func Sum(amount int64, c money.Currency) Cell {
 	return Cell{Text: Money(amount, c), Plain: plain, number: plain, decimals: c.Exponent(), currency: c, figure: true}
 }
 
-// NoSum shows a text in place of an amount, such as "Unknown". In files the cell is empty, because amount columns contain no text.
+// NoSum shows a text instead of an amount, such as "Unknown". In files the cell is empty, because amount columns
+// contain no text.
 func NoSum(text string, c money.Currency) Cell { return Cell{Text: text, currency: c, figure: true} }
 
 // Percent is a percentage formatted by protection.Percent.

@@ -10,7 +10,7 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// TestTheHeadSaysGMT once for a column of times, and days have none. What the columns of the caller say stays as it was.
+// TestTheHeadSaysGMT once for a column of times, but not for days. The caller's column titles stay unchanged.
 func TestTheHeadSaysGMT(t *testing.T) {
 	t.Parallel()
 	columns := []Column{{Name: "at", Title: "Logged"}, {Name: "on", Title: "Day"}}
@@ -73,7 +73,7 @@ func TestCurrenciesHaveTheirOwnColumnInFiles(t *testing.T) {
 	}
 }
 
-// TestATelephoneShowsLess: unless somebody has chosen the columns. References do not break at their dashes.
+// TestATelephoneShowsLess: unless columns were chosen. References do not wrap at their dashes.
 func TestATelephoneShowsLess(t *testing.T) {
 	t.Parallel()
 	table := Table{

@@ -257,7 +257,7 @@ func (v *Visit) fail(err error) {
 	}
 	over := v.R.Context().Err()
 	if errors.Is(err, context.Canceled) && errors.Is(over, context.Canceled) {
-		return // the browser has disconnected, so nobody would read the page
+		return // the browser has disconnected, so no one would read the page
 	}
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(over, context.DeadlineExceeded) {
 		err = &errs.Error{Kind: errs.Unavailable, Message: "The request took too long.", RetryAfter: time.Second, Err: err}

@@ -15,7 +15,8 @@ import (
 	"holdfast/internal/errs"
 )
 
-// TestARequestUnderWayIsShownAgain: a form that was sent twice at once is no mistake of ours. Sent again, it finds what the first did.
+// TestARequestUnderWayIsShownAgain: a form submitted twice concurrently is not an internal error. Submitted again, it
+// shows the result of the first.
 func TestARequestUnderWayIsShownAgain(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []errs.Kind{errs.IdempotencyInFlight, errs.IdempotencyMismatch} {
@@ -26,7 +27,7 @@ func TestARequestUnderWayIsShownAgain(t *testing.T) {
 	}
 }
 
-// TestNamesOfFilesAreOurs: nothing in a name ends it.
+// TestNamesOfFilesAreOurs: names are escaped.
 func TestNamesOfFilesAreOurs(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()

@@ -26,7 +26,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a browser may take for one step on a busy machine.
+// patience is the timeout of one browser step on a busy machine.
 const patience = 60 * time.Second
 
 // tab is a tab of a browser, with the documents of the frames in it.
@@ -40,7 +40,7 @@ type tab struct {
 	paths    map[cdp.FrameID]string
 	contexts map[cdp.FrameID]string // of scripts, by their unique ids
 	asked    []string               // questions of the browser, by their kinds; each is answered with yes
-	errors   []string               // what scripts threw, and what the console told as an error
+	errors   []string               // errors thrown by scripts and logged to the console
 }
 
 func TestMain(m *testing.M) {
@@ -49,13 +49,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// idle are tabs that no test uses now. To open one costs as much as a short test.
+// idle are unused tabs. Opening one costs as much as a short test.
 var idle struct {
 	sync.Mutex
 	tabs []*tab
 }
 
-// newTab gives an empty tab. It has no memory of the test that used it before: each shop has addresses of its own.
+// newTab returns an empty tab. It does not remember the previous test: each shop has its own origin.
 func newTab(t *testing.T) *tab {
 	t.Helper()
 	idle.Lock()
@@ -72,7 +72,7 @@ func newTab(t *testing.T) *tab {
 	return b
 }
 
-// rest empties the tab for another test. That of a test that failed is closed: nobody knows in what state it is.
+// rest empties the tab for another test. The tab of a failed test is closed, because its state is unknown.
 func (b *tab) rest() {
 	if b.t.Failed() {
 		b.close()
@@ -88,7 +88,7 @@ func (b *tab) rest() {
 	idle.tabs = append(idle.tabs, b)
 }
 
-// newTabIn opens another tab of the same browser, with the same storage but for what each tab has for itself.
+// newTabIn opens another tab of the same browser, with the same storage except session storage.
 func newTabIn(t *testing.T, beside *tab) *tab {
 	t.Helper()
 	b := newTabOf(t, beside.ctx)
@@ -96,8 +96,8 @@ func newTabIn(t *testing.T, beside *tab) *tab {
 	return b
 }
 
-// unhurried is a script before all others in each document. The modal gives up waiting after 20 seconds and more. A test that
-// has it wait must not depend on how fast the machine is, so these times are ten times as long.
+// unhurried is a script that runs first in each document. The modal times out after 20 seconds or more. Tests must not
+// depend on the speed of the machine, so these timeouts are ten times as long.
 const unhurried = `(() => {
 	const { setTimeout } = window;
 	const { timeout } = AbortSignal;
@@ -134,7 +134,7 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) {
 	}
 }
 
-// hears keeps what the browser tells. It must not wait for anything.
+// hears stores the browser's events. It must not block.
 func (b *tab) hears(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -161,7 +161,7 @@ func (b *tab) hears(event any) {
 	case *page.EventJavascriptDialogOpening:
 		b.asked = append(b.asked, string(e.Type))
 		go func() { // not in here, where messages are read
-			// Where it fails the page does not go on, which the test waits for.
+			// If it fails, the page does not continue, and the test times out.
 			_, _ = chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
 		}()
 	case *runtime.EventExceptionThrown:
@@ -192,8 +192,8 @@ func (b *tab) open(address string) {
 	b.do(chromedp.Navigate(address))
 }
 
-// in evaluates an expression, which may be a promise, in the document whose path ends so. It waits until there is one, and asks
-// the next one where the document is replaced meanwhile.
+// in evaluates an expression, which may be a promise, in the document whose path has this suffix. It waits until there
+// is one, and retries if the document is replaced meanwhile.
 func (b *tab) in(path, expression string, patience time.Duration) (any, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
@@ -249,7 +249,7 @@ func (b *tab) read(path, expression string) any {
 	return value
 }
 
-// until waits for an expression to be true in the document whose path ends so.
+// until waits for an expression to be true in the document whose path has this suffix.
 func (b *tab) until(path, expression string) {
 	b.t.Helper()
 	look := fmt.Sprintf(`new Promise((resolve) => {
@@ -273,7 +273,7 @@ func (b *tab) shows(state string) {
 	b.until(modalFrame, fmt.Sprintf("document.documentElement.dataset.state === %q", state))
 }
 
-// calls are the names of the callbacks that fired, in order, as soon as there are so many.
+// calls waits for this many callbacks, and returns their names in order.
 func (b *tab) calls(n int) []string {
 	b.t.Helper()
 	b.until(shopPage, fmt.Sprintf("window.calls.length >= %d", n))
@@ -284,14 +284,14 @@ func (b *tab) calls(n int) []string {
 	return names
 }
 
-// argument is what the n-th callback was called with, as soon as it has fired.
+// argument waits for the n-th callback, and returns its argument.
 func (b *tab) argument(n int) object {
 	b.t.Helper()
 	b.calls(n + 1)
 	return b.page(fmt.Sprintf("window.calls[%d][1]", n)).(object)
 }
 
-// press sends keys to what has the focus.
+// press sends keys to the focused element.
 func (b *tab) press(keys string) {
 	b.t.Helper()
 	b.do(chromedp.KeyEvent(keys))
@@ -303,7 +303,7 @@ func (b *tab) click(selector string) {
 	b.frame(fmt.Sprintf("document.querySelector(%q).click()", selector))
 }
 
-// fill enters a card into the form, as somebody does who pastes each field.
+// fill enters a card into the form, by pasting each field.
 func (b *tab) fill(number, expiry, code, name string) {
 	b.t.Helper()
 	b.until(shopPage, uncovered) // before that the frame takes no keys

@@ -23,7 +23,7 @@ func inModule(t *testing.T, expression string, arguments any) []any {
 	return b.read("/nothing", fmt.Sprintf(`import("%scard.js").then((c) => %s.map((a) => %s))`, asset, list, expression)).([]any)
 }
 
-// check compares what a function of card.js makes of texts with what it should.
+// check compares the results of a function of card.js with the expected ones.
 func check(t *testing.T, expression string, want [][2]string) {
 	t.Helper()
 	arguments := make([]string, len(want))
@@ -166,7 +166,7 @@ func TestCodesAndNames(t *testing.T) {
 
 func TestTheCaretStaysWhereItIs(t *testing.T) {
 	t.Parallel()
-	// Before, after the change, caret, whether something was taken away.
+	// Before, after the change, caret, whether something was removed.
 	steps := [][]any{
 		{"424", "4242", 4, false, "number"},
 		{"4242 4242", "42942 4242", 3, false, "number"},

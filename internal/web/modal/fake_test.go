@@ -18,8 +18,8 @@ import (
 // object is JSON.
 type object = map[string]any
 
-// shop is a merchant's page and a service that answers by a script: the frame's own behaviour is what is tested here. The
-// real service answers in the tests of the whole program.
+// shop is a merchant's page and a scripted service: the frame's own behaviour is tested here. Tests of the whole
+// program use the real service.
 type shop struct {
 	page, service *httptest.Server
 
@@ -93,19 +93,19 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-// set changes what the shop answers with, or looks at what it was asked.
+// set changes the shop's responses, or inspects its requests.
 func (s *shop) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change()
 }
 
-// pays says how payments are answered; a status of 0 breaks the connection.
+// pays sets the response to payments; a status of 0 breaks the connection.
 func (s *shop) pays(onPay func(body object) (status int, answer object)) {
 	s.set(func() { s.onPay = onPay })
 }
 
-// servePage is the merchant's page. It keeps what the callbacks were called with.
+// servePage is the merchant's page. It records the arguments of callbacks.
 func (s *shop) servePage(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/fields.js" {
 		w.Header().Set("Content-Type", "text/javascript")
@@ -143,7 +143,7 @@ window.tmtPaymentModalReady = () => {
 <script src="%s/modal/v1/modal.js"></script>`, text, s.service.URL)
 }
 
-// fields stands in for a tokenizer's script. It has the parts of the interface that are used, with plain inputs.
+// fields replaces a tokenizer's script. It has the used parts of the interface, with plain inputs.
 const fields = `window.TokenEx = { Iframe: class {
   constructor(id, config) {
     Object.assign(this, { id, config, on: (name, listener) => (this.listeners[name] = listener), listeners: {} });
@@ -175,7 +175,7 @@ const fields = `window.TokenEx = { Iframe: class {
   cvvFocus() { this.code.focus(); }
 } };`
 
-// note remembers a request and reads its body.
+// note records a request and reads its body.
 func (s *shop) note(r *http.Request) object {
 	what := r.Method + " " + strings.TrimPrefix(r.URL.Path, modal.Path)
 	s.asked = append(s.asked, what)
@@ -235,7 +235,7 @@ func (s *shop) servePayment(w http.ResponseWriter, r *http.Request) {
 	answer(w, status, transaction)
 }
 
-// made remembers a transaction as the service would, and answers with it.
+// made stores a transaction like the service, and returns it.
 func (s *shop) made(id int64, status string, more object) object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,7 +274,7 @@ func (s *shop) serveCards(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// serveBank is a bank's page with one button, which leads back.
+// serveBank is a bank's page with one button, which returns to the shop.
 func (s *shop) serveBank(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html")
 	fmt.Fprintf(w, `<!doctype html><title>Bank</title><h1>Bank</h1><a id="approve" href="%sreturn?path=sunny&transaction_id=1">Approve</a>`,

@@ -34,7 +34,7 @@ func (b *tab) fired(want ...string) {
 	}
 }
 
-// count tells how often the service was asked for something.
+// count is the number of requests for something.
 func (s *shop) count(what string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,7 +234,7 @@ func TestAnUnknownOutcome(t *testing.T) {
 	if got := b.argument(1); got["booking_id"] != 4711.0 || got["name"] != "TimeoutError" || got["message"] == "" {
 		t.Errorf("the time-out is %v", got)
 	}
-	// It is not known yet: that is no event.
+	// It is not known yet, so there is no event.
 	if got := b.frame("document.getElementById('retry').click(), document.documentElement.dataset.state"); got != "checking" {
 		t.Errorf("while it checks again it shows %v", got)
 	}
@@ -260,7 +260,7 @@ func TestAnAnswerThatIsLostIsFound(t *testing.T) {
 	if got := b.calls(2); !slices.Equal(got, []string{"booking_logged", "transaction_logged"}) {
 		t.Errorf("fired %v", got)
 	}
-	// Browsers by themselves send again what went to a connection that broke, so that it has to be the same request.
+	// Browsers retry requests on broken connections, so it has to be the same request.
 	s.set(func() {
 		if len(s.keys) == 0 || len(slices.Compact(s.keys)) != 1 || s.keys[0] == "" {
 			t.Errorf("paid under the keys %v", s.keys)
@@ -283,7 +283,7 @@ func TestAnAttemptThatNeverArrived(t *testing.T) {
 	b.fill("4242424242424242", "1240", "123", "Ada Lovelace")
 	b.press(kb.Enter)
 	b.shows("paid")
-	// Should the first arrive after all, the two are one.
+	// If the first one arrives after all, the two are one payment.
 	s.set(func() {
 		if len(s.keys) < 2 || len(slices.Compact(s.keys)) != 1 {
 			t.Errorf("tried under the keys %v", s.keys)
@@ -351,8 +351,8 @@ func TestWhatWasPaidIsNotPaidAgain(t *testing.T) {
 	b.fired("booking_logged")
 }
 
-// TestTheSameAgainIsAnotherOrder where the shop has taken the shopper away as soon as the payment was made, so that nobody
-// has closed the modal: by a link, and on the same page.
+// TestTheSameAgainIsAnotherOrder if the shop has redirected the shopper as soon as the payment was made, without
+// closing the modal: by a link, and on the same page.
 func TestTheSameAgainIsAnotherOrder(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -461,7 +461,7 @@ func TestTheTokenizersFieldsTakeTheCard(t *testing.T) {
 	b.until(modalFrame, "document.getElementById('mark').textContent === 'Mastercard'")
 	b.press("1240" + kb.Tab + "12" + kb.Tab)
 	b.until(modalFrame, "document.getElementById('code-error').textContent === 'The security code has 3 digits.'")
-	// The fields were shown for too long, and judge nothing more. With a new auth string there are new ones.
+	// The fields have expired, and no longer validate. With a new auth string there are new ones.
 	b.frame("window.before = shown; shown.validate = () => {}; shown.listeners.expired()")
 	b.frame("document.querySelector('#code-host input').focus()")
 	b.press(kb.End + "3" + kb.Tab)
@@ -469,7 +469,7 @@ func TestTheTokenizersFieldsTakeTheCard(t *testing.T) {
 	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'This payment has timed out'")
 	b.page("window.modal.renew('4567')")
 	b.until(modalFrame, "document.getElementById('notice').hidden && document.querySelectorAll('#number-host input').length === 1")
-	// What was known of the card is gone, and nobody listens to the fields before.
+	// The card data is gone, and the old fields have no listeners.
 	b.frame("before.listeners.validate({ isValid: false, validator: 'format', isCvvValid: false, cvvValidator: 'format' })")
 	if got := text(b, "#mark") + text(b, "#number-error") + text(b, "#code-error"); got != "" {
 		t.Errorf("at the new fields it says %q", got)

@@ -87,8 +87,8 @@ func TestTheScriptIsSmallAndHasTwoNames(t *testing.T) {
 	}
 }
 
-// TestTheDocsTellTheIntegrity holds docs/modal.md to the script as it is.
-func TestTheDocsTellTheIntegrity(t *testing.T) {
+// TestTheDocsHaveTheIntegrity compares docs/modal.md with the script.
+func TestTheDocsHaveTheIntegrity(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "modal.md"))
 	if err != nil {
 		t.Fatal(err)

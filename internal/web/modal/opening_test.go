@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// holds makes the service wait with the answers for some paths, until the returned function is called.
+// holds delays the service's responses for some paths, until the returned function is called.
 func (s *shop) holds(t *testing.T, paths ...string) (release func(path string)) {
 	t.Helper()
 	s.set(func() {
@@ -41,7 +41,7 @@ func (s *shop) holds(t *testing.T, paths ...string) (release func(path string)) 
 	return release
 }
 
-// cover is what the page shows until the frame has loaded.
+// cover is shown on the page until the frame has loaded.
 const cover = "document.querySelector('dialog div').shadowRoot"
 
 // uncovered is true when the frame can be seen and used. Before that its scripts may not have run, and a click would be lost.
@@ -55,7 +55,7 @@ func placeOf(root string) string {
 // reopen opens the modal again in a page that has loaded: a page that loads waits for its frames.
 const reopen = "window.modal.closeModal(), window.calls = [], window.tmtPaymentModalReady()"
 
-// TestItCanBeClosedFromTheFirstMoment while the frame has not come, and while it waits for the service.
+// TestItCanBeClosedFromTheFirstMoment: before the frame has loaded, and while it waits for the service.
 func TestItCanBeClosedFromTheFirstMoment(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -65,7 +65,7 @@ func TestItCanBeClosedFromTheFirstMoment(t *testing.T) {
 	b.page(reopen)
 	covered := "document.querySelector('dialog')?.ariaBusy === 'true' && document.querySelector('dialog').getAttribute('aria-label') === 'Zahlung'"
 	b.until(shopPage, covered)
-	// What is over the page speaks its language: it shows the amount, and a button that has the focus.
+	// The overlay is in the page's language: it shows the amount, and a focused button.
 	if got := b.page(cover + ".querySelector('.amount').textContent + " + cover + ".activeElement.getAttribute('aria-label')"); strings.ReplaceAll(fmt.Sprint(got), "\u00a0", " ") != "1.249,50 £Schließen" {
 		t.Errorf("while it loads it says %v", got)
 	}
@@ -98,7 +98,7 @@ func TestItCanBeClosedFromTheFirstMoment(t *testing.T) {
 	b.fired("booking_logged")
 }
 
-// TestItDoesNotJump: the panel has one height and one place from the first moment to the last, and the form stays where it is.
+// TestItDoesNotJump: the panel and the form keep their size and position from the first moment to the last.
 func TestItDoesNotJump(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int64{{320, 640}, {600, 900}, {1280, 900}} {
@@ -179,8 +179,8 @@ func sameWidths(text string) bool {
 	return m != nil && m[1] == m[2]
 }
 
-// TestASmallTelephone: at 320 by 640 pixels the button that pays, and those after a time-out, can be seen at once. The
-// question before it closes stands within the window, with its buttons below each other.
+// TestASmallTelephone: at 320 by 640 pixels the pay button, and those after a timeout, are visible. The confirmation
+// before closing fits the window, with its buttons below each other.
 func TestASmallTelephone(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -217,7 +217,7 @@ func TestASmallTelephone(t *testing.T) {
 	seen("retry", "done")
 }
 
-// TestTheBrandsOfCards: a row of those that are accepted, of which the shopper's own stands out, and where its code is.
+// TestTheBrandsOfCards: a row of accepted brands, with the shopper's highlighted, and a hint about the security code.
 func TestTheBrandsOfCards(t *testing.T) {
 	t.Parallel()
 	b := visit(t, newShop(t))
@@ -240,7 +240,7 @@ func TestTheBrandsOfCards(t *testing.T) {
 	}
 }
 
-// TestTheFormLivesOn: before the session ends the page is told so, and with a new auth string the form goes on.
+// TestTheFormLivesOn: before the session ends the page is notified, and with a new auth string the form continues.
 func TestTheFormLivesOn(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -250,9 +250,9 @@ func TestTheFormLivesOn(t *testing.T) {
 	b := visit(t, s)
 	b.fill("4242424242424242", "1240", "123", "Ada Lovelace")
 	if b.fired("booking_logged", "token_expiring"); b.argument(1)["expires_in"] != 120.0 || b.argument(1)["message"] == "" {
-		t.Errorf("the page is told %v", b.argument(1))
+		t.Errorf("the page is notified with %v", b.argument(1))
 	}
-	// It is too late, and all that was typed stays.
+	// It is too late, but the input is kept.
 	b.press(kb.Enter)
 	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'This payment has timed out'")
 	b.fired("booking_logged", "token_expiring", "token_error")
@@ -323,7 +323,7 @@ func TestWhatThePageSays(t *testing.T) {
 	}
 }
 
-// TestTheCoverKnowsLanguagesAndCurrencies: what the page's script knows by itself is what the frame has.
+// TestTheCoverKnowsLanguagesAndCurrencies: the page's script has the same data as the frame.
 func TestTheCoverKnowsLanguagesAndCurrencies(t *testing.T) {
 	script := get(t, newModal(t, modal.Config{}), "modal.js").Body.String()
 	decimals := map[string]int{}

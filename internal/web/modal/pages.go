@@ -71,7 +71,7 @@ func (m *Modal) stored(ctx context.Context, path string) (site, error) {
 	return site{found.Name, found.PermittedURLs}, err
 }
 
-// site reads the site anew for each page, so that changed origins take effect immediately.
+// site reads the site again for each page, so that changed origins take effect immediately.
 func (m *Modal) site(w http.ResponseWriter, r *http.Request, path string) (found site, ok bool) {
 	found, err := m.find(r.Context(), path)
 	if err != nil {

@@ -31,7 +31,7 @@ func luminance(t *testing.T, colour string) float64 {
 	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
 }
 
-func TestColoursCanBeTold(t *testing.T) {
+func TestColoursAreDistinct(t *testing.T) {
 	style, err := os.ReadFile(filepath.Join("assets", "frame.css"))
 	if err != nil {
 		t.Fatal(err)

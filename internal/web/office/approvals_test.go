@@ -18,7 +18,8 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// elsewhere makes a site that is no sandbox, and two operators: ada, who is signed in to the first browser, and bob.
+// elsewhere creates a site that is not a sandbox, and two operators: ada, who is signed in to the first browser, and
+// bob.
 func elsewhere(t *testing.T, h *webtest.House) (site merchant.Site, ada, bob *webtest.Browser, adaActor access.Actor) {
 	t.Helper()
 	path, name, currency := "real", "Real Travel", money.Currency("GBP")
@@ -41,7 +42,7 @@ func elsewhere(t *testing.T, h *webtest.House) (site merchant.Site, ada, bob *we
 	return site, browsers[0], browsers[1], adaActor
 }
 
-// ask proposes a policy that counts late payments for so many days, and returns the address of the proposal.
+// ask proposes a policy with this many days for late payments, and returns the URL of the proposal.
 func ask(t *testing.T, h *webtest.House, actor access.Actor, days int64) string {
 	t.Helper()
 	from := terms.DefaultPolicy("GBP").FromDay
@@ -53,7 +54,7 @@ func ask(t *testing.T, h *webtest.House, actor access.Actor, days int64) string 
 	return "/sites/real/approvals/" + string(rune('0'+made.Proposal.ID))
 }
 
-// TestTheInboxHasWhatWaits: from all sites, and only for operators; who asked may not approve.
+// TestTheInboxHasWhatWaits: from all sites, and only for operators; proposers cannot approve.
 func TestTheInboxHasWhatWaits(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -111,7 +112,7 @@ func TestAProposalIsRejectedOrWithdrawn(t *testing.T) {
 	}
 }
 
-// TestOthersSeeNoInbox: nor may they decide by a forged form.
+// TestOthersSeeNoInbox: neither can they decide with a forged form.
 func TestOthersSeeNoInbox(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -141,7 +142,7 @@ func TestOthersSeeNoInbox(t *testing.T) {
 	}
 }
 
-// TestWhoApprovesCoverSeesTheMerchant: its name, and the way to what it has said. A channel that was deleted has neither.
+// TestWhoApprovesCoverSeesTheMerchant: its name, and a link to its request. A deleted channel has neither.
 func TestWhoApprovesCoverSeesTheMerchant(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestARequestForProtectionIsAnswered: it stands in the queue from when it is sent; only operators see and answer it.
+// TestARequestForProtectionIsAnswered: it is in the queue once it is sent; only operators see and decide it.
 func TestARequestForProtectionIsAnswered(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

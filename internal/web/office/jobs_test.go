@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestJobsAreShownAndTriedAgain: what fails stands above, and an operator has it tried at once.
+// TestJobsAreShownAndTriedAgain: failed jobs come first, and an operator can retry them immediately.
 func TestJobsAreShownAndTriedAgain(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -50,7 +50,7 @@ func (p *pages) receivables(v *kit.Visit) error {
 			kit.Sum(o.Open, o.Currency), kit.Sum(o.Closing, o.Currency),
 		}})
 	}
-	kit.Tell(v, "At "+kit.Instant(v.Now())+".", sumFacts(r.Sums))
+	kit.SetSummary(v, "At "+kit.Instant(v.Now())+".", sumFacts(r.Sums))
 	made := v.Table(t)
 	act := kit.Link{Text: "Sandboxes", Href: kit.Path + "/receivables?sandboxes=1", Plain: true}
 	if q.Sandbox {

@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestReceivablesAreShownByAge over all sandboxes, and leave as they are seen.
+// TestReceivablesAreShownByAge over all sandboxes, and exported as shown.
 func TestReceivablesAreShownByAge(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

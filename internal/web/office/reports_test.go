@@ -23,7 +23,7 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// work makes the reports that are due.
+// work creates the reports that are due.
 func work(t *testing.T, h *webtest.House) {
 	t.Helper()
 	for range 20 {
@@ -36,8 +36,9 @@ func work(t *testing.T, h *webtest.House) {
 	t.Fatal("the work has no end")
 }
 
-// TestAReportIsOrderedFromItsTable, comes on its day with the rights of who has ordered it, and has what the page has on that day.
-func TestAReportIsOrderedFromItsTable(t *testing.T) {
+// TestAReportIsScheduledFromItsTable, is sent on its day with the permissions of its owner, and has the content of the
+// page on that day.
+func TestAReportIsScheduledFromItsTable(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	c := h.Channel(merchant.ModeProtectionOnly, "GBP")
@@ -200,9 +201,9 @@ func TestEveryReportThatGoesByMailHasAFile(t *testing.T) {
 	}
 }
 
-// TestTheFormHasEachDayThatAnOrderCanHave: a day that the API or the command line has set is the one that is chosen, so that a form which
-// is sent back changes nothing.
-func TestTheFormHasEachDayThatAnOrderCanHave(t *testing.T) {
+// TestTheFormHasEachDayOfASchedule: a day set by the API or the command line is selected, so that an unchanged form
+// changes nothing.
+func TestTheFormHasEachDayOfASchedule(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	b := h.As(access.Finance)

@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestASiteIsMade by an operator and by nobody else; problems are shown at their fields.
+// TestASiteIsMade only by an operator; problems are shown next to their fields.
 func TestASiteIsMade(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -48,7 +48,7 @@ func TestASiteIsMade(t *testing.T) {
 	}
 }
 
-// TestSitesAreFound by a part of the name or the path, and leave as they are seen.
+// TestSitesAreFound by a part of the name or the path, and exported as shown.
 func TestSitesAreFound(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -68,7 +68,7 @@ func TestSitesAreFound(t *testing.T) {
 	b.Must("/sites", "Alpha 100%", "Beta Tours", "Demo")
 }
 
-// TestASiteIsMadeWithItsFirstAdmin, who comes in by the link that the operator sees once.
+// TestASiteIsMadeWithItsFirstAdmin, who signs in with the link that the operator sees once.
 func TestASiteIsMadeWithItsFirstAdmin(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

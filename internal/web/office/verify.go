@@ -122,7 +122,7 @@ func (p *pages) check(v *kit.Visit) error {
 	})
 }
 
-// findingsTable lists what is wrong, and where.
+// findingsTable lists the findings by site and row.
 func findingsTable(v *kit.Visit, r verify.AskedRun) *kit.Table {
 	t := kit.Table{
 		Name: "findings", Caption: "Findings",

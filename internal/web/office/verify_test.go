@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestTheBookIsCheckedFromAPage, by operators alone.
+// TestTheBookIsCheckedFromAPage, by operators only.
 func TestTheBookIsCheckedFromAPage(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

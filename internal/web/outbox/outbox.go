@@ -48,7 +48,7 @@ func New(mails *mail.Mails, reader access.Actor) (*Pages, error) {
 	p.mux.HandleFunc("GET "+Path+"/{id}/html", p.html)
 	p.mux.HandleFunc("GET "+Path+"/page.css", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		_, _ = w.Write(pageStyle) // an error means that the browser has gone away
+		_, _ = w.Write(pageStyle) // an error means that the browser has disconnected
 	})
 	return p, nil
 }
@@ -105,7 +105,7 @@ func (p *Pages) html(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; "+
 		"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
-	_, _ = w.Write([]byte(one.Page())) // an error means that the browser has gone away
+	_, _ = w.Write([]byte(one.Page())) // an error means that the browser has disconnected
 }
 
 func (p *Pages) read(w http.ResponseWriter, r *http.Request) (one letter, ok bool) {
@@ -131,7 +131,7 @@ func (p *Pages) write(w http.ResponseWriter, with any) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = text.WriteTo(w) // an error means that the browser has gone away
+	_, _ = text.WriteTo(w) // an error means that the browser has disconnected
 }
 
 func unreachable(w http.ResponseWriter) {

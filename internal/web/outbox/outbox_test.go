@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/web/outbox"
 )
 
-// TestPages: the list, one mail, its frame, and what is not there. What people wrote is shown as they wrote it.
+// TestPages: the list, one e-mail, its frame, and missing ones. User input is escaped.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -40,7 +40,7 @@ func withSecondFactor(t *testing.T, h *webtest.House, user people.User) (secret 
 	return secret
 }
 
-// TestTheSecondFactorOfOnesOwn is set up with a key that an app can take, asked for from then on, and taken away by a code.
+// TestTheSecondFactorOfOnesOwn is set up with a key for an app, required from then on, and removed with a code.
 func TestTheSecondFactorOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -135,7 +135,7 @@ func TestOnesOwnPassword(t *testing.T) {
 	h.Browser().SignIn("finance", newPassword)
 }
 
-// TestOneBrowserIsSignedOut: one's own alone, and by its own name.
+// TestOneBrowserIsSignedOut: only one's own, by name.
 func TestOneBrowserIsSignedOut(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

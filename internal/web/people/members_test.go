@@ -33,7 +33,7 @@ func userOf(t *testing.T, h *webtest.House, name string) people.User {
 
 var shownLink = regexp.MustCompile(webtest.Base + `/dashboard/password/[a-z2-7]{40}`)
 
-// TestAMemberIsInvitedAndEnters: by a link that is shown where no mail goes out, and then by mail alone.
+// TestAMemberIsInvitedAndEnters: by a link that is shown if there is no mail server, otherwise only sent by e-mail.
 func TestAMemberIsInvitedAndEnters(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -82,7 +82,7 @@ func TestAMemberIsInvitedAndEnters(t *testing.T) {
 	}
 }
 
-// TestARoleIsChangedAndTakenAway: but not from the last one who manages the site.
+// TestARoleIsChangedAndTakenAway: but not from the site's last administrator.
 func TestARoleIsChangedAndTakenAway(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -117,7 +117,8 @@ func TestARoleIsChangedAndTakenAway(t *testing.T) {
 	}
 }
 
-// TestOnlyWhoManagesPeopleChangesThem: neither by pages nor by forged forms, and nobody beyond their own site.
+// TestOnlyWhoManagesPeopleChangesThem: others cannot, neither on pages nor with forged forms, and only on their own
+// site.
 func TestOnlyWhoManagesPeopleChangesThem(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -165,8 +166,8 @@ func TestOnlyWhoManagesPeopleChangesThem(t *testing.T) {
 	}
 }
 
-// TestThePeopleLeaveAsTheyAreSeen as CSV and XLSX.
-func TestThePeopleLeaveAsTheyAreSeen(t *testing.T) {
+// TestThePeopleAreExportedAsShown as CSV and XLSX.
+func TestThePeopleAreExportedAsShown(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	boss := h.As(access.MemberAdmin)
@@ -190,7 +191,7 @@ func TestThePeopleLeaveAsTheyAreSeen(t *testing.T) {
 	}
 }
 
-// TestTheOperatorSeesEverybody: finds them, invites operators, and helps who has lost the second factor.
+// TestTheOperatorSeesEverybody: finds people, invites operators, and resets lost second factors.
 func TestTheOperatorSeesEverybody(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -20,7 +20,7 @@ import (
 
 const newPassword = "a password of my own"
 
-// linksIn finds the one-time links in the mails that wait, the newest last.
+// linksIn finds the one-time links in queued e-mails, the newest last.
 func linksIn(t *testing.T, h *webtest.House) (secrets []string) {
 	t.Helper()
 	var letters []string
@@ -39,7 +39,8 @@ func linksIn(t *testing.T, h *webtest.House) (secrets []string) {
 	return secrets
 }
 
-// TestAForgottenPasswordIsReplaced: the same words for everybody; the link leaves the address at once, and works once.
+// TestAForgottenPasswordIsReplaced: the same response for everyone; the link's secret is removed from the URL, and
+// works once.
 func TestAForgottenPasswordIsReplaced(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -104,7 +105,7 @@ func TestAForgottenPasswordIsReplaced(t *testing.T) {
 	}
 }
 
-// TestAnotherSiteIsTakenUp with the account that somebody has: the link sets no password.
+// TestAnotherSiteIsTakenUp with an existing account: the link sets no password.
 func TestAnotherSiteIsTakenUp(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

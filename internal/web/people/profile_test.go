@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestOnesOwnName is changed at once; a new address needs a mail server, and says so.
+// TestOnesOwnName is changed immediately; a new address needs a mail server, and says so.
 func TestOnesOwnName(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -15,7 +15,7 @@ import (
 // keyField finds the key of a form.
 var keyField = regexp.MustCompile(`name="key" value="([^"]+)"`)
 
-// TestAFormSentTwiceRecordsOnce: collateral counted twice would lower the net exposure by what nobody holds.
+// TestAFormSentTwiceRecordsOnce: collateral counted twice would lower the net exposure too much.
 func TestAFormSentTwiceRecordsOnce(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

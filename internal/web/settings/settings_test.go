@@ -18,7 +18,8 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestTheSettingsOfASite: everybody reads them, an operator changes who issues its statements and moves a sandbox's clock.
+// TestTheSettingsOfASite: everyone reads them; an operator changes the issuer of statements and moves a sandbox's
+// clock.
 func TestTheSettingsOfASite(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -74,7 +75,7 @@ func fixings(t *testing.T, h *webtest.House, list ...fx.Fixing) {
 	}
 }
 
-// TestRatesAreShownWithTheirGaps, with what waits for them, and a quote ends the waiting.
+// TestRatesAreShownWithTheirGaps, with the waiting payments, which a quote prices.
 func TestRatesAreShownWithTheirGaps(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -120,7 +121,7 @@ func TestRatesAreShownWithTheirGaps(t *testing.T) {
 	}
 }
 
-// TestMailsAreShown with their text, and sent again by those who may.
+// TestMailsAreShown with their text, and resent with permission.
 func TestMailsAreShown(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -168,7 +169,7 @@ func TestMailsAreShown(t *testing.T) {
 	}
 }
 
-// TestTheAuditIsSearched by who, what, of what and when; only by those who may read it.
+// TestTheAuditIsSearched by user, action, object and time; only with permission.
 func TestTheAuditIsSearched(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -200,7 +201,7 @@ func TestTheAuditIsSearched(t *testing.T) {
 	}
 }
 
-// TestTheTermsOfAChannel: its price, limits and collateral, and their history; the audit for those who may read it.
+// TestTheTermsOfAChannel: its price, limits and collateral, and their history; the audit log only with permission.
 func TestTheTermsOfAChannel(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

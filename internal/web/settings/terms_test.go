@@ -33,7 +33,7 @@ func seen(t *testing.T, b *webtest.Browser, path string) [][]string {
 	return rows
 }
 
-// real makes a site that is no sandbox.
+// real creates a site that is not a sandbox.
 func realSite(t *testing.T, h *webtest.House) (at string) {
 	t.Helper()
 	path, name, currency := "real", "Real Travel", money.Currency("GBP")
@@ -48,7 +48,7 @@ func whole() store.Page { return store.Page{Number: 1, Size: 100, Offset: -1, Or
 
 var card = "0-30: 0.25 %\r\n31-: 1.5%\r\nchannel 1: 0-: 2 %"
 
-// TestAPolicyIsSet: what the form shows can be sent back, and what was changed in it counts.
+// TestAPolicyIsSet: the form can be submitted unchanged, and changes in it apply.
 func TestAPolicyIsSet(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -91,8 +91,8 @@ func TestAPolicyIsSet(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrongWithAPolicyIsToldAtItsField, with the number of the line.
-func TestWhatIsWrongWithAPolicyIsToldAtItsField(t *testing.T) {
+// TestPolicyProblemsAreShownAtTheirFields, with the number of the line.
+func TestPolicyProblemsAreShownAtTheirFields(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	b := h.As(access.Operator)
@@ -206,7 +206,7 @@ func TestCollateralIsRecorded(t *testing.T) {
 	}
 }
 
-// TestOnlyOperatorsSetTerms: others read them, see no way to change them, and are refused when they forge a form.
+// TestOnlyOperatorsSetTerms: others only read them, and forged forms are rejected.
 func TestOnlyOperatorsSetTerms(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

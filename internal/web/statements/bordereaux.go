@@ -41,7 +41,7 @@ func (p *pages) bordereau(v *kit.Visit) error {
 		}
 	}
 	t.Day = &result.AsOf
-	kit.Tell(v, "Premium of "+form.Get("period")+", at the end of "+kit.Day(result.AsOf)+".", sumFacts(sums))
+	kit.SetSummary(v, "Premium of "+form.Get("period")+", at the end of "+kit.Day(result.AsOf)+".", sumFacts(sums))
 	made := v.Table(t)
 	if len(form.Problems) == 0 { // a wrong form gets no file: an empty one would look like an answer
 		if sent, err := v.File(made); sent || err != nil {

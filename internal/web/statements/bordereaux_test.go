@@ -17,8 +17,8 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestABordereauHasItsTotals, with the commission on the net premium; it leaves with the reference of the contract. What cannot be
-// read gives no file.
+// TestABordereauHasItsTotals, with the commission on the net premium; exports name the contract. Invalid settings give
+// no file.
 func TestABordereauHasItsTotals(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -37,7 +37,7 @@ func issued(t *testing.T) (h *webtest.House, at string, id int64) {
 	return h, h.At("/statements/" + kit.Ident(list[0].ID).Plain), list[0].ID
 }
 
-// TestAStatementByItsPages: the list, the sums, the lines, the papers, and what is paid of it.
+// TestAStatementByItsPages: the list, the sums, the lines, the documents, and its payments.
 func TestAStatementByItsPages(t *testing.T) {
 	t.Parallel()
 	h, one, id := issued(t)
@@ -90,7 +90,7 @@ func TestAStatementByItsPages(t *testing.T) {
 	}
 }
 
-// TestStatementsAreForThoseWhoMayReadThem: read_only may not, and a forged payment is refused.
+// TestStatementsAreForThoseWhoMayReadThem: not for read_only, and a forged payment is rejected.
 func TestStatementsAreForThoseWhoMayReadThem(t *testing.T) {
 	t.Parallel()
 	h, one, id := issued(t)

@@ -23,7 +23,7 @@ func filled(channel int64, more ...string) url.Values {
 	return values
 }
 
-// TestABookingIsLoggedAndChanged by somebody who may, and what is wrong is said at its field.
+// TestABookingIsLoggedAndChanged with permission, and problems are shown next to their fields.
 func TestABookingIsLoggedAndChanged(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -69,7 +69,7 @@ func TestABookingIsLoggedAndChanged(t *testing.T) {
 	}
 }
 
-// TestWhoMayOnlyReadChangesNothing: neither by what the pages show, nor by forged forms.
+// TestWhoMayOnlyReadChangesNothing: neither on pages nor with forged forms.
 func TestWhoMayOnlyReadChangesNothing(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

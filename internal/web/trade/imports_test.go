@@ -19,7 +19,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// upload is a form with a file, as browsers send it.
+// upload is a form with a file, as sent by browsers.
 func upload(mode, file string) (kind, body string) {
 	const boundary = "xxBOUNDARYxx"
 	part := func(head, text string) string {
@@ -29,7 +29,7 @@ func upload(mode, file string) (kind, body string) {
 		part(`name="mode"`, mode) + part(`name="file"; filename="book.csv"`, file) + "--" + boundary + "--\r\n"
 }
 
-// worked lets the job of imports run until there is nothing to do.
+// worked runs the import job until there is nothing left to do.
 func worked(t *testing.T, h *webtest.House) {
 	t.Helper()
 	for more := true; more; {
@@ -52,7 +52,7 @@ func allBookings(t *testing.T, h *webtest.House) []booking.Booking {
 	return list.Items
 }
 
-// TestAFileIsTriedThenImported, with one bad row: it is refused, and comes back as a file that can be mended.
+// TestAFileIsTriedThenImported, with one bad row: it is rejected, and can be downloaded and corrected.
 func TestAFileIsTriedThenImported(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestANewSiteShowsTheFirstSteps, and each leads only who may take it.
+// TestANewSiteShowsTheFirstSteps, each only to users who can take it.
 func TestANewSiteShowsTheFirstSteps(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -22,7 +22,7 @@ func travelPayment(b booking.Booking, total int64) payment.NewTransaction {
 	return apptest.Report(payment.Purchase, b, total)
 }
 
-// TestAPaymentIsLoggedAndGivenBack on pages, and what is wrong is said at its field.
+// TestAPaymentIsLoggedAndGivenBack on pages, and problems are shown next to their fields.
 func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -78,8 +78,8 @@ func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
 	}
 }
 
-// TestAPaymentOfSeveralBookingsIsDividedAnew when it is given back, in another currency than it was paid in.
-func TestAPaymentOfSeveralBookingsIsDividedAnew(t *testing.T) {
+// TestAPaymentOfSeveralBookingsIsDividedAgain when it is refunded in a different currency.
+func TestAPaymentOfSeveralBookingsIsDividedAgain(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	c := h.Channel(merchant.ModeProtectionOnly, "EUR")

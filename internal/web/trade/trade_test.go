@@ -21,7 +21,7 @@ import (
 // idOf is a number as a text.
 func idOf(id int64) string { return strconv.FormatInt(id, 10) }
 
-// TestBookingsAreFound: by what somebody types, by filters, and not by what is wrong.
+// TestBookingsAreFound: by search and by filters, but not by invalid ones.
 func TestBookingsAreFound(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -54,8 +54,8 @@ func TestBookingsAreFound(t *testing.T) {
 	b.Must(h.At("/bookings?q=nobody"), "No matching bookings")
 }
 
-// TestBookingsLeaveAsAFile: with the columns that are seen, and nothing that a spreadsheet would run.
-func TestBookingsLeaveAsAFile(t *testing.T) {
+// TestBookingsAreExported: with the visible columns, and no formulas.
+func TestBookingsAreExported(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	b := h.As(access.Finance)

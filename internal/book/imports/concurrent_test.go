@@ -17,9 +17,10 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestRowsWrittenBesideAnImportAreThoseOfAWriteEach: an import writes the first rows of a piece while it computes the next ones. The
-// book is the same as if each row had a write of its own: rows about what is written already, and rows that are refused for it.
-func TestRowsWrittenBesideAnImportAreThoseOfAWriteEach(t *testing.T) {
+// TestRowsWrittenDuringAnImportAreThoseOfAWriteEach: an import writes the first rows of a batch while it computes the
+// next ones. The book is the same as if each row had its own write, including rows that depend on written rows, or are
+// rejected because of them.
+func TestRowsWrittenDuringAnImportAreThoseOfAWriteEach(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		rows := func(channel string) (list []imports.ImportedPayment) {
@@ -83,7 +84,7 @@ func TestRowsWrittenBesideAnImportAreThoseOfAWriteEach(t *testing.T) {
 	})
 }
 
-// written is what an import has made in a channel, in order of the ids.
+// written is what an import has created in a channel, in order of the ids.
 func written(t *testing.T, w *apptest.World, channel string) string {
 	t.Helper()
 	var text strings.Builder

@@ -38,8 +38,9 @@ func params(err error) map[string]string {
 	return nil
 }
 
-// told is what each line says, one text a report: 2 DP01 chargeback/won credit1 2026-06-15 1200.00 EUR; or 3 ! problem; or 4 - ignored.
-func told(list []disputefile.Line) (texts []string) {
+// describe formats each line, one text per report: 2 DP01 chargeback/won credit1 2026-06-15 1200.00 EUR; or 3 !
+// problem; or 4 - ignored.
+func describe(list []disputefile.Line) (texts []string) {
 	for _, l := range list {
 		switch {
 		case l.Problem != "":
@@ -75,14 +76,14 @@ func day(d civil.Day) string {
 	return d.String()
 }
 
-// tells checks what a file says, line by line.
+// tells compares a file, line by line.
 func tells(t *testing.T, text, format string, want ...string) []disputefile.Line {
 	t.Helper()
 	found, list := lines(t, text, disputefile.Options{})
 	if found.Name != format {
 		t.Errorf("read as %s, not %s", found.Name, format)
 	}
-	compare(t, told(list), want)
+	compare(t, describe(list), want)
 	return list
 }
 
@@ -93,7 +94,7 @@ func compare(t *testing.T, got, want []string) {
 	}
 }
 
-// clues compares what a report says about the payment, and the notes about it.
+// clues compares a report's references to the payment, and its notes.
 func clues(t *testing.T, r dispute.Report, want dispute.Clues, notes ...string) {
 	t.Helper()
 	if r.Clues != want {
