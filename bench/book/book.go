@@ -45,8 +45,8 @@ type Book struct {
 	from             int64 // the day of the first payments
 }
 
-// Make creates the site bench and its book in a database without one, and calls told with the number of bookings written
-// so far. The exposure buckets are not folded yet: see Fold.
+// Make creates the site bench and its book in a database without one, and calls progress with the number of bookings
+// written so far. The exposure buckets are not folded yet: see Fold.
 func Make(ctx context.Context, db *store.DB, service *app.App, today civil.Day, size Size, progress func(done int64)) (Book, error) {
 	b := Book{Size: size, from: int64(today) - Days - 5}
 	path, name, currency := SitePath, "Bench", money.Currency("GBP")

@@ -12,8 +12,9 @@ import (
 	"holdfast/internal/store"
 )
 
-// An allocation that is protected ends with its last day of dispute (R5), which moves with the booking. The row keeps the
-// day and whether the end was published, so that each end is published once: in the write that comes late, or by Ends.Tell.
+// An allocation that is protected ends with its last day of dispute (R5), which moves with the booking. The row keeps
+// the day and whether the end was published, so that each end is published once: in the write that comes late, or by
+// Ends.Record.
 
 // recordAllocated records a new allocation. One that is logged after its last day has ended immediately.
 func recordAllocated(tx *store.Tx, a protection.Allocation, t protection.Terms) {
