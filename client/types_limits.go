@@ -93,7 +93,7 @@ type LimitRow struct {
 	// linear recognition, a trip counts in full here until it ends.
 	Pending []LimitRowPending `json:"pending"`
 	// Whether payments logged now count against the limit. They do not if the policy in force has another
-	// currency; then only payments under an older policy count.
+	// currency; then only payments under an older policy count. They do not either if the channel is insolvent.
 	InForce bool `json:"in_force"`
 	// Why the limit is not in force or its use is unknown. Otherwise empty.
 	Reason string `json:"reason"`

@@ -18,7 +18,7 @@ const (
 	MailStateUnknown MailState = "unknown"
 )
 
-// MailKind: The kind of mail. Only operators see the last seven kinds.
+// MailKind: The kind of mail. Only operators see the last eight kinds.
 type MailKind string
 
 // The values of MailKind.
@@ -32,6 +32,7 @@ const (
 	MailKindTest               MailKind = "test"
 	MailKindHeads              MailKind = "heads"
 	MailKindProtectionAnswered MailKind = "protection_answered"
+	MailKindInsolvency         MailKind = "insolvency"
 	MailKindInvitation         MailKind = "invitation"
 	MailKindAccess             MailKind = "access"
 	MailKindPassword           MailKind = "password"
@@ -39,6 +40,7 @@ const (
 	MailKindAddressChanged     MailKind = "address_changed"
 	MailKindReport             MailKind = "report"
 	MailKindProtectionAsked    MailKind = "protection_asked"
+	MailKindInsolvencyReported MailKind = "insolvency_reported"
 )
 
 // MailsQuery are the parameters of the operation listMails. Empty fields are omitted.

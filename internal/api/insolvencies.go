@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/api/reports"
 	"holdfast/internal/api/view"
 	"holdfast/internal/book/insolvencies"
+	"holdfast/internal/book/paper"
 )
 
 func (s *server) listInsolvencies(c *call) error {
@@ -109,14 +110,14 @@ func (s *server) getSnapshot(c *call) error {
 
 func (s *server) getAffectedCSV(c *call) error {
 	return s.insolvencyFile(c, "text/csv; charset=utf-8", "affected.csv", func(w io.Writer) error {
-		return reports.WriteAffectedCSV(w, s.app.Insolvencies.AllAffected(c.ctx, c.actor, c.id))
+		return paper.WriteAffectedCSV(w, s.app.Insolvencies.AllAffected(c.ctx, c.actor, c.id))
 	})
 }
 
 func (s *server) getAffectedXLSX(c *call) error {
 	const xlsx = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 	return s.insolvencyFile(c, xlsx, "affected.xlsx", func(w io.Writer) error {
-		return reports.WriteAffectedXLSX(w, s.app.Insolvencies.AllAffected(c.ctx, c.actor, c.id))
+		return paper.WriteAffectedXLSX(w, s.app.Insolvencies.AllAffected(c.ctx, c.actor, c.id))
 	})
 }
 

@@ -64,6 +64,7 @@ type commandLine struct {
 	Explain    explainCmd     `cmd:"" group:"money" help:"Explain how a figure was computed: transaction, booking, statement."`
 	Limits     limitsCmd      `cmd:"" group:"money" help:"Manage exposure limits: list, set, events, over."`
 	Collateral collateralCmd  `cmd:"" group:"money" help:"Manage merchants' collateral: list, add."`
+	Insolvency insolvencyCmd  `cmd:"" group:"money" help:"Handle the failure of a merchant: report, confirm, withdraw, list, show, affected, close-claims, close."`
 	Model      modelCmd       `cmd:"" name:"exposure-model" group:"money" help:"Estimate the exposure from card turnover."`
 	WhatIf     whatIfCmd      `cmd:"" name:"what-if" group:"money" help:"Show the loss if selected merchants fail on a given day."`
 	Record     recordCmd      `cmd:"" name:"track-record" group:"money" help:"Show the outcome of a merchant's card payments."`

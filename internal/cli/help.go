@@ -147,6 +147,18 @@ var examples = map[string]string{
 	"exposure-model":          "exposure-model --bands 30:400000,90:600000",
 	"what-if":                 "what-if --merchants 3,4",
 	"track-record":            "track-record 3",
+
+	"insolvency report":           `insolvency report 3 --kind liquidation --trigger "2026-07-01 09:00:00" --evidence "Notice of the court of 1 July"`,
+	"insolvency confirm":          "insolvency confirm 1 --as bob",
+	"insolvency withdraw":         `insolvency withdraw 1 --reason "Another company of that name"`,
+	"insolvency list":             "insolvency list --state reported,confirmed,open",
+	"insolvency show":             "insolvency show 1",
+	"insolvency affected":         "insolvency affected 1 --xlsx affected.xlsx",
+	"insolvency snapshot":         "insolvency snapshot 1",
+	"insolvency close-claims":     "insolvency close-claims 1 --as ada",
+	"insolvency close":            "insolvency close 1 --as ada",
+	"insolvency reinstate":        `insolvency reinstate 1 --reason "New owners" --as ada`,
+	"insolvency allow-processing": `insolvency allow-processing 1 --reason "The administrator pays" --as ada`,
 }
 
 // printExamples prints the example of a command, or those of the first commands in a group.

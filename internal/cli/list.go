@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,7 @@ type listing[T any] struct {
 	read    func(actor access.Actor, page store.Page) (store.List[T], error)
 	shape   func(T) any // the JSON of the API
 	columns []column
+	table   string // names of the columns that a table has room for; "" for all
 	row     func(T) []cell
 	none    string // printed instead of an empty table
 }
@@ -139,7 +141,7 @@ func (l listing[T]) printer(p *program, form formFlags, asOf time.Time) printer[
 	case form.CSV:
 		return l.csvRows(p.stdout, civil.FormatInstant(asOf))
 	}
-	t := &table{columns: l.columns}
+	t := &table{columns: tabled(l, l.columns)}
 	first := true
 	return func(items []T, _ bool) error {
 		if len(items) == 0 {
@@ -151,12 +153,26 @@ func (l listing[T]) printer(p *program, form formFlags, asOf time.Time) printer[
 		}
 		rows := make([][]cell, len(items))
 		for i, item := range items {
-			rows[i] = l.row(item)
+			rows[i] = tabled(l, l.row(item))
 		}
 		t.print(p, rows, first)
 		first = false
 		return nil
 	}
+}
+
+// tabled drops what belongs to columns that a table has no room for.
+func tabled[T, E any](l listing[T], row []E) (list []E) {
+	if l.table == "" {
+		return row
+	}
+	names := strings.Fields(l.table)
+	for i, item := range row {
+		if slices.Contains(names, l.columns[i].name) {
+			list = append(list, item)
+		}
+	}
+	return list
 }
 
 func (l listing[T]) csvRows(to io.Writer, asOf string) func([]T, bool) error {

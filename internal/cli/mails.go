@@ -28,7 +28,7 @@ type mailCmd struct {
 type mailListCmd struct {
 	listFlags
 	State        []string `placeholder:"STATE" help:"Only these states: outbox, waiting, sending, sent, dead, unknown."`
-	Kind         []string `placeholder:"KIND" help:"Only these kinds: receipt, refund, failure, chargeback, reversal, webhook, protection_answered, report and others."`
+	Kind         []string `placeholder:"KIND" help:"Only these kinds: receipt, refund, failure, chargeback, reversal, webhook, insolvency, report and others."`
 	Bookings     []int64  `placeholder:"ID" help:"Only e-mails about these bookings, by id."`
 	Transactions []int64  `placeholder:"ID" help:"Only e-mails about these transactions, by id."`
 }

@@ -3,6 +3,7 @@ package insolvencies
 import (
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 
 	"holdfast/internal/domain/access"
@@ -118,6 +119,9 @@ type Happened struct {
 	Reason string
 	At     time.Time
 }
+
+// Step is the action without the word insolvency, such as close_claims.
+func (h Happened) Step() string { return strings.TrimPrefix(h.Action, "insolvency.") }
 
 // work is what the job has to do for an insolvency, and how far it is.
 type work struct {

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"testing"
 	"time"
 
 	"holdfast/internal/app"
 	"holdfast/internal/book/insolvencies"
+	"holdfast/internal/book/limits"
+	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
@@ -340,5 +343,31 @@ func TestWhatCannotBeReported(t *testing.T) {
 		f.channel = w.Channel(merchant.ModeTest, "EUR")
 		_, err = f.try(f.Now())
 		apptest.WantKind(t, err, errs.Invalid, "a test channel")
+	})
+}
+
+// TestLimitsOfAnInsolventMerchant say that new payments do not count, and the list of merchants can show those that are insolvent.
+func TestLimitsOfAnInsolventMerchant(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		f := begin(t, w)
+		other := w.Channel(merchant.ModeProtectionOnly, "GBP")
+		w.Limit(protection.LimitChannel, 0, 500_000)
+		f.confirm(f.report(f.Now()).ID)
+		list, err := w.App.Limits.List(t.Context(), w.Actor, limits.LimitFilter{Channels: []int64{f.channel.ID, other.ID}},
+			store.Page{Number: 1, Size: 10, Offset: -1, OrderBy: store.OrderID})
+		if err != nil || len(list.Items) != 2 {
+			t.Fatalf("%+v, %v", list.Items, err)
+		}
+		for _, row := range list.Items {
+			if insolvent := row.ChannelID == f.channel.ID; insolvent != strings.Contains(row.NotInForce, "insolvent since 3 June 2024") {
+				t.Errorf("channel %d: %q", row.ChannelID, row.NotInForce)
+			}
+		}
+		found, err := w.App.Channels.List(t.Context(), w.Actor, merchants.ChannelFilter{Insolvent: true},
+			store.Page{Number: 1, Size: 10, Offset: -1, OrderBy: store.OrderID})
+		if err != nil || len(found.Items) != 1 || found.Items[0].ID != f.channel.ID {
+			t.Errorf("%+v, %v", found.Items, err)
+		}
 	})
 }

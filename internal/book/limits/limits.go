@@ -252,6 +252,10 @@ func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
 	if err != nil {
 		return nil, err
 	}
+	insolvent, err := merchants.InsolventSince(tx, siteID)
+	if err != nil {
+		return nil, err
+	}
 	v := newValuing(tx, siteID, today, policy.Currency)
 	waiting, err := pendingUses(tx, siteID, today, policy.Recognition)
 	if err != nil {
@@ -276,6 +280,9 @@ func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
 			}
 			row := LimitRow{Limit: limit, ChannelID: id, ChannelName: names[id], HasUse: !ownOnly}
 			row.NotInForce = notInForce(limit, policy)
+			if i := insolvent[id]; i.InForce() {
+				row.NotInForce = "The merchant has been insolvent since " + i.Day().Long() + ". New payments are not protected and do not count."
+			}
 			if row.HasUse {
 				use, known, err := uses.in(v, scope, id, limit.Currency)
 				if err != nil {

@@ -215,6 +215,10 @@ func ChannelsPage(tx *store.Tx, siteID int64, f ChannelFilter, page store.Page) 
 	if f.StatementPeriod != "" {
 		w.And("statement_period = ?", f.StatementPeriod)
 	}
+	if f.Insolvent {
+		w.And("insolvency_id > ?", 0)
+		w.And("reinstated_at IS NULL")
+	}
 	list, err := store.ListPage(tx, "channels", channelColumns, &w, page, store.Orders{
 		"modified": "modified_at", "name": `name_folded COLLATE "C"`, "slug": `slug COLLATE "C"`, "external_id": `external_id COLLATE "C"`,
 		"account_mode": `account_mode COLLATE "C"`, "currencies": `currencies COLLATE "C"`,
@@ -329,6 +333,20 @@ func SetInsolvency(tx *store.Tx, siteID, channelID int64, i merchant.Insolvency)
 	c.Insolvency = i
 	_, err = UpdateChannel(tx, c)
 	return err
+}
+
+// InsolventSince reads the insolvencies in force of a site's channels, by channel.
+func InsolventSince(tx *store.Tx, siteID int64) (map[int64]merchant.Insolvency, error) {
+	found := map[int64]merchant.Insolvency{}
+	err := tx.Query(`SELECT id, insolvency_id, insolvent_from, insolvent_since, insolvent_processing FROM channels
+		WHERE site_id = $1 AND insolvency_id > 0 AND reinstated_at IS NULL`, []any{siteID}, func(scan func(dest ...any) error) error {
+		var id int64
+		var i merchant.Insolvency
+		err := scan(&id, &i.ID, maybeInstant{&i.TriggerAt}, maybeInstant{&i.ConfirmedAt}, &i.ProcessingAllowed)
+		found[id] = i
+		return err
+	})
+	return found, err
 }
 
 // DeleteChannel removes a channel. The error is store.ErrConflict when something refers to it by a foreign key, such as a

@@ -13,6 +13,7 @@ type ChannelFilter struct {
 	Name            string // part of the name, in small or capital letters
 	Search          string // the id, or a part of the name or external id
 	StatementPeriod string
+	Insolvent       bool // only channels that are insolvent now
 }
 
 // ChannelOrders lists the values of orderby, besides those of every list, for channels.

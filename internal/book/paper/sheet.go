@@ -1,5 +1,5 @@
 // Package paper renders a statement as a PDF in each language of the service, and as CSV. The same statement always
-// produces the same bytes. Start at WritePDF.
+// produces the same bytes. It also writes files of affected payments. Start at WritePDF.
 package paper
 
 import (

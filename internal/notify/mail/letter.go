@@ -55,7 +55,8 @@ type Letter struct {
 	// Data of an e-mail about a protection request.
 	Protection *ProtectionFacts `json:"protection_request,omitempty"`
 	Report     *ReportFacts     `json:"report,omitempty"` // data of a report
-	Link       string           `json:"link,omitempty"`   // hash of the e-mail's one-time link, never its secret
+	Insolvency *InsolvencyFacts `json:"insolvency,omitempty"`
+	Link       string           `json:"link,omitempty"` // hash of the e-mail's one-time link, never its secret
 }
 
 // day is a civil.Day stored as a number.

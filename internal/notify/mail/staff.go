@@ -52,7 +52,7 @@ var kindsOfLinks = map[people.LinkKind]Kind{people.Invitation: Invitation, peopl
 
 // private are the kinds that only operators see in lists, because their recipients must not be visible to others on the
 // site.
-var private = []Kind{Invitation, Access, Password, AddressKind, AddressChanged, ReportKind, ProtectionAsked}
+var private = []Kind{Invitation, Access, Password, AddressKind, AddressChanged, ReportKind, ProtectionAsked, InsolvencyReported}
 
 // visible returns a filter that hides e-mails the actor may not see.
 func visible(actor access.Actor) func(m Mail, err error) (Mail, error) {

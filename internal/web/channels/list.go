@@ -42,6 +42,9 @@ func (p *pages) channels(v *kit.Visit) error {
 	if v.Can(access.WriteChannels) {
 		acts = append(acts, kit.Link{Text: "New merchant", Href: v.At("/channels/new")})
 	}
+	if v.Can(access.ReadFailures) {
+		acts = append(acts, kit.Link{Text: "Insolvencies", Href: v.At("/insolvencies"), Plain: true})
+	}
 	t := kit.Table{
 		Name: "channels", Caption: "Merchants", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []kit.Column{
@@ -58,7 +61,7 @@ func (p *pages) channels(v *kit.Visit) error {
 			Text:  "A merchant sells in one currency and has its own bookings and payments. Create one in test mode to try things out, or as a draft to request protection.",
 		},
 	}
-	if len(acts) > 0 {
+	if v.Can(access.WriteChannels) {
 		t.Empty.Act = acts[0]
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {

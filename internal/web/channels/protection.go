@@ -6,6 +6,7 @@ import (
 	"holdfast/internal/book/underwriting"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/kit"
 )
 
@@ -82,9 +83,13 @@ func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error
 		view.Documents = append(view.Documents, documentView{d, address, address + "/delete",
 			kit.Plural((d.Size+1023)/1024, "kB", "kB") + ", " + kit.Instant(d.AddedAt) + ", " + d.AddedBy})
 	}
-	page := kit.Page{Title: c.Name, Menu: menu, Path: above(v, id, ""), Parts: v.Parts("channel", "/channels/{id}/protection", id), Data: view}
+	acts, err := choices.FailureActs(v, p.app, c)
+	if err != nil {
+		return err
+	}
+	page := kit.Page{Title: c.Name, Menu: menu, Path: above(v, id, ""), Parts: v.Parts("channel", "/channels/{id}/protection", id), Acts: acts, Data: view}
 	if r.State == underwriting.Taken && !c.Covered() && v.Can(access.SetChannelMode) {
-		page.Acts = []kit.Link{{Text: "Set mode", Href: at(v, id, "/settings")}}
+		page.Acts = append([]kit.Link{{Text: "Set mode", Href: at(v, id, "/settings")}}, acts...)
 	}
 	return v.Show(p.Pages, "protection.html", page)
 }

@@ -8,8 +8,11 @@ import (
 	"sync"
 
 	"holdfast/internal/app"
+	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/lib/i18n"
 	"holdfast/internal/store"
 	"holdfast/internal/web/kit"
@@ -35,6 +38,70 @@ func Channels(v *kit.Visit, a *app.App, first string) (any, error) {
 	}
 	return kit.Options(pairs...), nil
 }
+
+// ChannelsByID reads merchants by their IDs, a bounded number at a time. Errors are those of Channels.List.
+func ChannelsByID(v *kit.Visit, a *app.App, ids []int64) (map[int64]merchant.Channel, error) {
+	return channelsByID(v, a, merchants.ChannelFilter{}, ids)
+}
+
+// Insolvent reads those of the merchants that are insolvent. Errors are those of Channels.List.
+func Insolvent(v *kit.Visit, a *app.App, ids []int64) (map[int64]merchant.Channel, error) {
+	return channelsByID(v, a, merchants.ChannelFilter{Insolvent: true}, ids)
+}
+
+func channelsByID(v *kit.Visit, a *app.App, f merchants.ChannelFilter, ids []int64) (map[int64]merchant.Channel, error) {
+	found := map[int64]merchant.Channel{}
+	for part := range slices.Chunk(slices.Compact(slices.Sorted(slices.Values(ids))), MostChannels) {
+		list, err := a.Channels.List(v.R.Context(), v.Actor, f, store.Of(part))
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list.Items {
+			found[c.ID] = c
+		}
+	}
+	return found, nil
+}
+
+// InsolventName marks the name of an insolvent merchant in a list.
+func InsolventName(name string) string { return name + " (insolvent)" }
+
+// ReportFailure is the button that reports that a merchant has failed; channel 0: one to choose.
+func ReportFailure(v *kit.Visit, channel int64) kit.Link {
+	href := v.At("/insolvencies/new")
+	if channel != 0 {
+		href += "?channels=" + strconv.FormatInt(channel, 10)
+	}
+	return kit.Link{Text: "Report a failure", Href: href}
+}
+
+// FailureActs is the button about the failure of a merchant, for people who have the permission: to report one or, if there is one
+// already, to see it. A test merchant cannot fail.
+func FailureActs(v *kit.Visit, a *app.App, c merchant.Channel) ([]kit.Link, error) {
+	if c.WasTest || !v.Can(access.ReadFailures) {
+		return nil, nil
+	}
+	list, err := a.Insolvencies.List(v.R.Context(), v.Actor, insolvencies.Filter{Channels: []int64{c.ID}, States: inForce},
+		store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: store.OrderID, Descending: true})
+	id := c.Insolvency.ID
+	switch {
+	case err != nil:
+		return nil, err
+	case len(list.Items) > 0:
+		id = list.Items[0].ID
+	case !c.Insolvency.InForce():
+		if !v.Can(access.ReportFailures) {
+			return nil, nil
+		}
+		link := ReportFailure(v, c.ID)
+		link.Plain = true
+		return []kit.Link{link}, nil
+	}
+	return []kit.Link{{Text: "View insolvency", Href: v.At("/insolvencies/" + strconv.FormatInt(id, 10))}}, nil
+}
+
+// inForce are the states of an insolvency that is neither closed nor withdrawn.
+var inForce = []insolvencies.State{insolvencies.Reported, insolvencies.Confirmed, insolvencies.Open, insolvencies.ClaimsClosed}
 
 // languages are the API's language codes and their names. A test compares them with check.Languages.
 var languages = []string{

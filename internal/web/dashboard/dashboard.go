@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/web/channels"
 	"holdfast/internal/web/developers"
 	"holdfast/internal/web/exposure"
+	"holdfast/internal/web/failures"
 	"holdfast/internal/web/kit"
 	"holdfast/internal/web/office"
 	"holdfast/internal/web/people"
@@ -28,7 +29,7 @@ func New(cfg kit.Config, a *app.App) (*kit.Frame, error) {
 	f.AddReports(byMail...)
 	a.Schedules.Make = office.Maker(f, a)
 	for _, add := range []func(*kit.Frame, *app.App) error{
-		people.Add, trade.Add, channels.Add, developers.Add, exposure.Add, statements.Add, settings.Add, office.Add,
+		people.Add, trade.Add, channels.Add, developers.Add, exposure.Add, statements.Add, failures.Add, settings.Add, office.Add,
 	} {
 		if err := add(f, a); err != nil {
 			return nil, err
@@ -93,6 +94,8 @@ var parts = []kit.Part{
 	{Group: "settings", Name: "E-mails", Below: "/settings/mails"},
 	{Group: "settings", Name: "Audit log", Below: "/settings/audit", May: access.ReadAudit},
 
+	{Name: "Insolvencies", Below: "/insolvencies", May: access.ReadFailures},
+	{Name: "Report a failure", Below: "/insolvencies/new", May: access.ReportFailures},
 	{Name: "Import a file", Below: "/bookings/import", May: access.ImportBooks},
 	{Name: "New booking", Below: "/bookings/new", May: access.WriteBookings},
 	{Name: "New merchant", Below: "/channels/new", May: access.WriteChannels},

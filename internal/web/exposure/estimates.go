@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"holdfast/internal/app"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/estimate"
@@ -14,6 +15,7 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/report"
 	"holdfast/internal/web/chart"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/kit"
 )
 
@@ -160,6 +162,11 @@ func (p *pages) whatIf(v *kit.Visit) error {
 	r.About = failing + r.About
 	r.lossFigures(found)
 	r.apartNotes(found.Pending, nil)
+	insolvent, err := insolventIn(v, p.app, found)
+	if err != nil {
+		return err
+	}
+	r.Warnings = append(r.Warnings, insolvent...)
 	for _, x := range found.Unvalued {
 		r.Warnings = append(r.Warnings, note{Text: "There is no exchange rate yet for collateral of " + kit.Money(x.Amount, x.Currency) + "."})
 	}
@@ -176,6 +183,24 @@ func (p *pages) whatIf(v *kit.Visit) error {
 	}
 	r.Parts = []part{{Table: t}}
 	return p.show(v, r, page)
+}
+
+// insolventIn says which merchants of a report have failed already, largest loss first.
+func insolventIn(v *kit.Visit, a *app.App, found report.WhatIfReport) (notes []note, err error) {
+	var ids []int64
+	for _, row := range found.Channels {
+		ids = append(ids, row.ChannelID)
+	}
+	insolvent, err := choices.Insolvent(v, a, ids)
+	for _, id := range ids {
+		if c, ok := insolvent[id]; ok && len(notes) < few {
+			notes = append(notes, note{
+				Text: c.Name + " has already failed: insolvent since " + c.Insolvency.Day().Long() + ".",
+				Href: v.At("/exposure/merchants/" + strconv.FormatInt(id, 10)),
+			})
+		}
+	}
+	return notes, err
 }
 
 // lossFigures are the loss and what offsets it.

@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/report"
 	"holdfast/internal/store"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/kit"
 )
 
@@ -37,11 +38,15 @@ func (p *pages) merchant(v *kit.Visit) error {
 		return err
 	}
 	s.Scope = exposure.Scope{Channels: []int64{id}}
+	acts, err := choices.FailureActs(v, p.app, channel)
+	if err != nil {
+		return err
+	}
 	const which = withMoment | withValuation
 	page := kit.Page{
 		Title: channel.Name, Menu: "/channels", Parts: v.Parts("channel", "/exposure/merchants/{id}", id), Wide: true,
 		Path: []kit.Link{{Text: "Merchants", Href: v.At("/channels")}},
-		Acts: []kit.Link{{Text: "Explore exposure", Href: s.below("/exposure", "channels", strconv.FormatInt(id, 10), "by", "month"), Plain: true}},
+		Acts: append(acts, kit.Link{Text: "Explore exposure", Href: s.below("/exposure", "channels", strconv.FormatInt(id, 10), "by", "month"), Plain: true}),
 	}
 	q := s.query()
 	q.By, q.Across = exposure.ByMonth, ""

@@ -33,6 +33,8 @@ type Table struct {
 	Descending bool
 	// Matrix is a table of figures that may be wider than the screen: its first column is sticky.
 	Matrix bool
+	// Files are links to files with more than the table shows; they replace the export of its rows.
+	Files []Link
 	// Bare is a short table next to others, without file export or column chooser.
 	Bare   bool
 	chosen []string

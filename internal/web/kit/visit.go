@@ -228,7 +228,7 @@ func statusOf(err error) int {
 		return http.StatusForbidden
 	case errs.NoRoute, errs.RecordNotFound, errs.SettingNotFound, errs.TokenNotFound:
 		return http.StatusNotFound
-	case errs.InUse, errs.NotPossible, errs.TokenLimit, errs.ReferenceExists, errs.Precondition, errs.IdempotencyInFlight,
+	case errs.InUse, errs.NotPossible, errs.ActionNotPossible, errs.SamePerson, errs.TokenLimit, errs.ReferenceExists, errs.Precondition, errs.IdempotencyInFlight,
 		errs.IdempotencyMismatch:
 		return http.StatusConflict
 	case errs.TooMany:

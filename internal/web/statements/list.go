@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
@@ -47,9 +48,17 @@ func (p *pages) statements(v *kit.Visit) error {
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, now, err := p.app.Statements.List(v.R.Context(), v.Actor, f, page)
+		if err != nil {
+			return false, err
+		}
+		insolvent, err := p.insolvent(v, list.Items...)
 		for _, s := range list.Items {
+			merchant := kit.Linked(s.ChannelName, merchantAt(v, s.ChannelID))
+			if _, failed := insolvent[s.ChannelID]; failed {
+				merchant.Text = choices.InsolventName(merchant.Text)
+			}
 			t.Rows = append(t.Rows, kit.Row{Href: statementAt(v, s.ID, ""), Cells: []kit.Cell{
-				kit.Ident(s.Number), kit.Linked(s.ChannelName, merchantAt(v, s.ChannelID)), kit.Words(s.Period.Name()), kit.AtInstant(s.IssuedAt),
+				kit.Ident(s.Number), merchant, kit.Words(s.Period.Name()), kit.AtInstant(s.IssuedAt),
 				kit.OnDay(s.Due), kit.Sum(s.Closing, s.Currency), kit.Sum(s.Open, s.Currency), kit.Sum(s.Credit, s.Currency), stateOf(s, now),
 				kit.Sum(s.Opening, s.Currency), kit.Sum(s.Payments, s.Currency), kit.Ident(s.ChannelID),
 			}})
@@ -76,6 +85,15 @@ func (p *pages) statements(v *kit.Visit) error {
 			Send              string
 		}{made, form, periods(), channels, v.At("/statements")},
 	})
+}
+
+// insolvent reads which merchants of statements are insolvent.
+func (p *pages) insolvent(v *kit.Visit, list ...protection.IssuedStatement) (map[int64]merchant.Channel, error) {
+	var ids []int64
+	for _, s := range list {
+		ids = append(ids, s.ChannelID)
+	}
+	return choices.Insolvent(v, p.app, ids)
 }
 
 func statementFilter(form *kit.Form) (f statements.StatementFilter, err error) {
@@ -158,6 +176,14 @@ func (p *pages) statement(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
+	insolvent, err := p.insolvent(v, s)
+	if err != nil {
+		return err
+	}
+	warning := ""
+	if c, failed := insolvent[s.ChannelID]; failed {
+		warning = kit.LockedText(c)
+	}
 	var acts []kit.Link
 	if v.Can(access.RecordStatementPayments) {
 		acts = append(acts, kit.Link{Text: "Record payment", Href: statementAt(v, id, "/pay")})
@@ -178,8 +204,8 @@ func (p *pages) statement(v *kit.Visit) error {
 			S                     protection.IssuedStatement
 			Facts                 []kit.Fact
 			Sums, Lines, Payments *kit.Table
-			ForMerchant           string
-		}{s, facts, sumsOf(v, s), lines, payments, statementAt(v, id, "/pdf?for=merchant")},
+			ForMerchant, Warning  string
+		}{s, facts, sumsOf(v, s), lines, payments, statementAt(v, id, "/pdf?for=merchant"), warning},
 	})
 }
 

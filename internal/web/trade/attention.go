@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/limits"
+	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
 	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/access"
@@ -31,6 +33,8 @@ const (
 	soon = 14 * 24 * time.Hour
 	// near is the share of a limit from which it counts as nearly reached.
 	near = 80
+	// named is how many insolvent merchants are named.
+	named = 5
 )
 
 // attention lists what needs attention. Each check is one bounded read.
@@ -41,7 +45,7 @@ func (p *pages) attention(v *kit.Visit, pending []exposure.Pending) (list []todo
 			kit.Money(one.E1+one.E2, one.Currency), v.At("/settings/rates"), "warn",
 		})
 	}
-	for _, look := range []func(*kit.Visit) ([]todo, error){p.usedLimits, p.openPayments, p.overdue, p.deadMails, p.brokenWebhooks, p.oldTokens} {
+	for _, look := range []func(*kit.Visit) ([]todo, error){p.failed, p.usedLimits, p.openPayments, p.overdue, p.deadMails, p.brokenWebhooks, p.oldTokens} {
 		found, err := look(v)
 		if err != nil {
 			return nil, err
@@ -50,6 +54,36 @@ func (p *pages) attention(v *kit.Visit, pending []exposure.Pending) (list []todo
 	}
 	slices.SortStableFunc(list, func(a, b todo) int { return cmp.Compare(a.Tone, b.Tone) }) // "bad" comes before "warn"
 	return list, nil
+}
+
+// failed are merchants that are insolvent, and reports of a failure that wait for confirmation.
+func (p *pages) failed(v *kit.Visit) (list []todo, err error) {
+	insolvent, err := p.app.Channels.List(v.R.Context(), v.Actor, merchants.ChannelFilter{Insolvent: true}, counting)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range insolvent.Items[:min(len(insolvent.Items), named)] {
+		more := "Since " + kit.Day(c.Insolvency.Day()) + ". New payments are not protected"
+		if !v.Can(access.ReadFailures) {
+			list = append(list, todo{c.Name + " is insolvent", more, v.At("/channels/" + kit.Ident(c.ID).Plain), "bad"})
+			continue
+		}
+		list = append(list, todo{c.Name + " is insolvent", more, v.At("/insolvencies/" + kit.Ident(c.Insolvency.ID).Plain), "bad"})
+	}
+	if rest := len(insolvent.Items) - named; rest > 0 {
+		list = append(list, todo{counted(rest, insolvent.More, "more merchant is insolvent", "more merchants are insolvent"), "", v.At("/channels"), "bad"})
+	}
+	if !v.Can(access.ReadFailures) {
+		return list, nil
+	}
+	reported, err := p.app.Insolvencies.List(v.R.Context(), v.Actor, insolvencies.Filter{States: []insolvencies.State{insolvencies.Reported}}, counting)
+	if err == nil && len(reported.Items) > 0 {
+		list = append(list, todo{
+			counted(len(reported.Items), reported.More, "report of a failure waits", "reports of failures wait") + " for confirmation",
+			"Nothing has changed yet", v.At("/insolvencies?state=reported"), "bad",
+		})
+	}
+	return list, err
 }
 
 // usedLimits are limits that are exceeded or nearly reached.

@@ -1,0 +1,75 @@
+// Package failures serves the dashboard pages about merchants that fail (R13): reports of a failure, insolvencies and the
+// payments they affect. Start reading at Add.
+package failures
+
+import (
+	"embed"
+
+	"holdfast/internal/app"
+	"holdfast/internal/book/insolvencies"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/web/kit"
+)
+
+//go:embed pages
+var files embed.FS
+
+// pages are the handlers of this package.
+type pages struct {
+	app *app.App
+	kit.Pages
+}
+
+// menu is the sidebar entry of the pages.
+const menu = "/channels"
+
+// Add adds the pages to a frame.
+func Add(f *kit.Frame, a *app.App) error {
+	templates, err := f.Pages(files)
+	if err != nil {
+		return err
+	}
+	p := &pages{a, templates}
+	f.Site("GET /insolvencies", access.ReadFailures, p.insolvencies)
+	f.Site("GET /insolvencies/new", access.ReportFailures, p.newReport)
+	f.Site("POST /insolvencies", access.ReportFailures, p.report)
+	f.Site("GET /insolvencies/{id}", access.ReadFailures, p.insolvency)
+	f.Site("GET /insolvencies/{id}/affected.csv", access.Export, p.affectedCSV)
+	f.Site("GET /insolvencies/{id}/affected.xlsx", access.Export, p.affectedXLSX)
+	f.Site("GET /insolvencies/{id}/snapshot.csv", access.Export, p.snapshot)
+	for _, a := range actions {
+		f.Site("GET /insolvencies/{id}/"+a.below, a.may, p.act(a))
+		f.Site("POST /insolvencies/{id}/"+a.below, a.may, p.act(a))
+	}
+	return nil
+}
+
+// at returns the URL of an insolvency, or of a page below it.
+func at(v *kit.Visit, id int64, below string) string {
+	return v.At("/insolvencies/" + kit.Ident(id).Plain + below)
+}
+
+// above is the breadcrumb trail of a page about an insolvency.
+func above(v *kit.Visit) []kit.Link {
+	return []kit.Link{{Text: "Merchants", Href: v.At("/channels")}, {Text: "Insolvencies", Href: v.At("/insolvencies")}}
+}
+
+// tones are the colours of the states.
+var tones = map[insolvencies.State]string{
+	insolvencies.Reported: "warn", insolvencies.Confirmed: "bad", insolvencies.Open: "bad", insolvencies.ClaimsClosed: "warn",
+	insolvencies.Closed: "calm", insolvencies.Withdrawn: "calm",
+}
+
+// kinds are the display names of the kinds of failures, by what the API calls them.
+var kinds = map[insolvencies.Kind]string{
+	"administration": "Administration", "liquidation": "Liquidation", "ceased_trading": "Ceased trading",
+	"scheme_revoked": "Card scheme revoked", "suspension": "Suspension",
+}
+
+// kindOf names a kind for people.
+func kindOf(k insolvencies.Kind) string {
+	if text, ok := kinds[k]; ok {
+		return text
+	}
+	return kit.Say(k)
+}
