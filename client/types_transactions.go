@@ -30,6 +30,7 @@ const (
 	TransactionTypeVoid               TransactionType = "void"
 	TransactionTypeChargeback         TransactionType = "chargeback"
 	TransactionTypeChargebackReversal TransactionType = "chargeback-reversal"
+	TransactionTypePrevented          TransactionType = "prevented"
 )
 
 // PaymentMethod: The method of payment. Only card payments are protected.

@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/api/input"
 	"holdfast/internal/api/view"
 	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/limits"
 	"holdfast/internal/book/merchants"
@@ -179,11 +180,14 @@ func (v objectView) of(kind event.Kind, ids []int64) (map[int64]any, error) {
 		found, err := v.app.Webhooks.List(v.ctx, v.actor)
 		return byID(found, err, func(e webhooks.Endpoint) (int64, any, error) { return e.ID, view.ShowWebhook(e), nil })
 	case event.Transaction:
-		found, err := v.app.Payments.List(v.ctx, v.actor, payments.TransactionFilter{}, page)
+		found, err := v.app.Disputes.Transactions(v.ctx, v.actor, payments.TransactionFilter{}, page)
 		return byID(found.Items, err, func(t payment.Transaction) (int64, any, error) {
 			shown, err := v.transactionObject(t, nil)
 			return t.ID, shown.body, err
 		})
+	case event.Dispute:
+		found, err := v.app.Disputes.List(v.ctx, v.actor, disputes.Filter{DueBefore: civil.NoDay}, page)
+		return byID(found.Items, err, func(c disputes.Case) (int64, any, error) { return c.ID, showDispute(c), nil })
 	case event.Payment:
 		found, err := v.app.Payments.ListPayments(v.ctx, v.actor, payments.PaymentFilter{}, page)
 		return byID(found.Items, err, func(p payment.Payment) (int64, any, error) { return p.ID, view.ShowPayment(p), nil })

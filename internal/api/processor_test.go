@@ -64,7 +64,7 @@ func (w *world) answerChallenge(t *testing.T, challenge, answer string) string {
 func (w *world) ask(t *testing.T) {
 	t.Helper()
 	for _, run := range []func(context.Context) (bool, error){
-		w.app.GatewayPayments.Reconcile, w.app.Notices.Poll, w.app.Notices.Follow,
+		w.app.Disputes.Reconcile, w.app.Notices.Poll, w.app.Notices.Follow,
 	} {
 		for more := true; more; {
 			var err error

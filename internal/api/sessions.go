@@ -100,6 +100,8 @@ var permissionNames = map[access.Permission]string{
 	access.ReadFailures:            "read_failures",
 	access.ReportFailures:          "report_failures",
 	access.DecideFailures:          "decide_failures",
+	access.ReadDisputes:            "read_disputes",
+	access.WorkDisputes:            "work_disputes",
 }
 
 func permissions(a access.Actor) []string {

@@ -49,7 +49,7 @@ func (s *server) listTransactions(c *call) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	found, err := s.app.Payments.List(c.ctx, c.actor, filter, page)
+	found, err := s.app.Disputes.Transactions(c.ctx, c.actor, filter, page)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (s *server) getTransaction(c *call) error {
 }
 
 func (s *server) findTransaction(c *call, id int64) (object, error) {
-	found, err := s.app.Payments.Get(c.ctx, c.actor, id)
+	found, err := s.app.Disputes.Transaction(c.ctx, c.actor, id)
 	return s.transactionObject(found, err)
 }
 
@@ -79,7 +79,7 @@ func (s *server) createTransaction(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, created, err := s.app.Payments.Create(c.ctx, c.actor, input.NewTransaction(in))
+		made, created, err := s.app.Disputes.CreateTransaction(c.ctx, c.actor, input.NewTransaction(in))
 		o, err := s.transactionObject(made, err)
 		o.existing = !created
 		return o, err

@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/account/tokens"
 	"holdfast/internal/book/certificates"
 	"holdfast/internal/book/checkout"
+	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/intake"
@@ -58,6 +59,7 @@ type App struct {
 	Idempotency     *idempotency.Keys
 	Payments        *payments.Payments
 	GatewayPayments *payments.GatewayPayments
+	Disputes        *disputes.Disputes
 	Notices         *pspevents.Notices
 	Modals          *checkout.Modals
 	Certificates    *certificates.Certificates
@@ -105,6 +107,7 @@ func New(cfg Config) *App {
 	}
 	gateway := payments.NewGatewayPayments(room)
 	taken := payments.NewPayments(room, gateway)
+	cases := &disputes.Disputes{DB: db, Payments: taken, Gateway: gateway, Log: cfg.Log}
 	logged := intake.NewBookings(room, taken)
 	in := (&imports.Imports{Room: room, Approvals: proposals}).Register()
 
@@ -126,7 +129,8 @@ func New(cfg Config) *App {
 		Idempotency:     &idempotency.Keys{DB: db},
 		Payments:        taken,
 		GatewayPayments: gateway,
-		Notices:         &pspevents.Notices{Room: room, Payments: gateway},
+		Disputes:        cases,
+		Notices:         &pspevents.Notices{Room: room, Payments: gateway, Disputes: cases},
 		Modals:          checkout.NewModals(room, logged, taken),
 		Certificates: (&certificates.Certificates{
 			DB: db, Vault: vault, Random: cfg.Random, Allocations: cfg.Batches.Allocations,

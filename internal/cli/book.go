@@ -200,7 +200,7 @@ func (c transactionShowCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	t, err := p.app.Payments.Get(ctx, actor, c.ID)
+	t, err := p.app.Disputes.Transaction(ctx, actor, c.ID)
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,8 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "work-on-insolvencies", Every: quickTick, Talks: true, Run: a.Insolvencies.Work},
 		{Name: "complete-bookings", Every: time.Minute, Run: a.Bookings.RecordCompleted},
 		{Name: "end-protection", Every: time.Minute, Run: a.Ends.Record},
+		{Name: "match-disputes", Every: tick, Run: a.Disputes.Retry},
+		{Name: "alert-disputes", Every: time.Minute, Run: a.Disputes.Alert},
 		{Name: "place-events", Every: 30 * time.Second, Run: a.Events.PlaceAll},
 		{Name: "send-webhooks", Every: quickTick, Talks: true, Run: a.Webhooks.Send},
 		{Name: "forget-webhooks", Every: time.Hour, Run: a.Webhooks.Forget},
@@ -106,7 +108,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 	if a.GatewayPayments.Enabled() {
 		// These jobs resolve unknown payment outcomes within a minute after the processor is back.
 		list = append(list,
-			Job{Name: "ask-processors", Every: tick, Talks: true, Run: a.GatewayPayments.Reconcile},
+			Job{Name: "ask-processors", Every: tick, Talks: true, Run: a.Disputes.Reconcile},
 			Job{Name: "follow-processor-events", Every: tick, Talks: true, Run: a.Notices.Follow},
 			Job{Name: "read-processor-events", Every: tick, Talks: true, Run: a.Notices.Poll},
 			Job{Name: "forget-processor-events", Every: time.Hour, Run: a.Notices.Forget})

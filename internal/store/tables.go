@@ -12,7 +12,7 @@ var tables = []string{
 	"statement_payments", "limits", "limit_events", "over_limits", "limit_changes", "limit_horizons", "limit_books",
 	"limit_lines", "limit_uses", "collateral", "booking_totals", "exposure_deltas", "exposure_blocks", "exposure_folds",
 	"clock_moves", "audit_heads", "audit_records", "proposals", "exposure_buckets", "exposure_cells", "limit_reviews",
-	"gateway_charges", "processor_notices", "processor_events", "disputes", "sandbox_charges", "modal_sessions",
+	"gateway_charges", "processor_notices", "processor_events", "sandbox_charges", "modal_sessions",
 	"modal_payments", "channel_protection", "fact_starts", "fact_marks", "fact_seals", "fact_heads", "write_tries",
 	"sealed_columns", "refresh_families", "idempotency_keys", "last_states", "events", "event_heads", "webhook_endpoints",
 	"webhook_secrets", "webhook_deliveries", "webhook_attempts", "mails", "mail_marks", "imports", "import_pieces",
@@ -20,6 +20,7 @@ var tables = []string{
 	"protection_documents", "protection_pieces", "schedules", "schedule_recipients", "schedule_runs", "mail_files",
 	"mail_pieces", "contracts", "insolvencies", "insolvency_events", "insolvency_snapshots", "insolvency_lines",
 	"verify_runs", "site_names",
+	"disputes", "dispute_events", "dispute_postings", "dispute_marks",
 }
 
 // TablesOfDeployment are the tables that belong to no site: people, rates, jobs, and the sites themselves. A cluster has them on every
@@ -52,4 +53,5 @@ var counted = []string{
 	"exposure_buckets", "exposure_cells", "modal_sessions", "channel_protection", "events", "webhook_endpoints", "webhook_secrets",
 	"webhook_deliveries", "webhook_attempts", "mails", "imports", "protection_documents", "schedules", "schedule_runs",
 	"mail_files", "contracts", "insolvencies", "insolvency_events", "insolvency_snapshots", "insolvency_lines", "verify_runs",
+	"disputes", "dispute_events", "dispute_postings",
 }

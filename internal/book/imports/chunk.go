@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
@@ -328,8 +329,7 @@ func (c *importChunk) place(
 			}
 			p.Items = &[]payment.Item{{BookingID: booking.ID, Currency: booking.Currency, Total: in.BaseTotal}}
 		}
-		payments := &payments.Payments{Room: c.run.Room}
-		made, _, err = payments.Record(c.tx, c.run.actor, c.site, p)
+		made, _, err = disputes.Record(c.tx, &payments.Payments{Room: c.run.Room}, c.run.actor, c.site, p)
 		return cellsOf(nil, err, nil)
 	})
 	if err != nil {

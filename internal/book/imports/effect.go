@@ -86,7 +86,7 @@ func (s shares) add(channel merchant.Channel, t payment.Transaction, total int64
 	switch t.Type {
 	case payment.Purchase, payment.Capture, payment.ChargebackReversal:
 		one.Added = total
-	case payment.Refund, payment.Chargeback:
+	case payment.Refund, payment.Chargeback, payment.Prevented:
 		one.Taken = total
 	}
 	s.merge(one)

@@ -111,7 +111,7 @@ var badRows = []struct {
 	}), "other_protection: Must be one of: none, bond"},
 	{"an unknown type", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) {
 		r.Payment.Type = new(payment.TransactionType("Refund"))
-	}), "transaction_types: Must be one of: purchase, authorize, capture, refund, void, chargeback, chargeback-reversal."},
+	}), "transaction_types: Must be one of: purchase, authorize, capture, refund, void, chargeback, chargeback-reversal, prevented."},
 	{"an invalid country", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Booking.Country = new("UK") }), `countries: "UK" is not an ISO 3166 country code. Use GB.`},
 	{"a refund of nothing", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "" }), "linked_reference: A refund must reference"},
 	{"a refund of an unknown payment", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "P-9" }), `linked_reference: Payment "P-9" not found`},

@@ -137,7 +137,7 @@ func turn(row ImportedPayment) int {
 		return 1
 	case payment.Capture:
 		return 2
-	case payment.Chargeback:
+	case payment.Chargeback, payment.Prevented:
 		return 4
 	case payment.ChargebackReversal:
 		return 5

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"strings"
 	"time"
 
 	"holdfast/internal/domain/civil"
@@ -18,12 +19,16 @@ var vintageColumns = `a.effective_at, a.amount, a.currency, a.policy_currency, C
 		(SELECT t.last_day FROM allocation_terms t WHERE t.site_id = $1 AND t.allocation_id = a.id ORDER BY t.id LIMIT 1)),
 	CAST(COALESCE((SELECT SUM(l.amount) FROM premium_lines l WHERE l.site_id = $1 AND l.allocation_id = a.id
 		AND NOT l.simulated AND +l.effective_at <= $3 AND +l.recorded_at <= $4), 0) AS BIGINT), ` +
-	sumOfEvents(payment.Refund) + `, ` + sumOfEvents(payment.Chargeback) + `, ` + sumOfEvents(payment.ChargebackReversal)
+	sumOfEvents(payment.Refund) + `, ` + sumOfEvents(payment.Chargeback, payment.Prevented) + `, ` + sumOfEvents(payment.ChargebackReversal)
 
-// sumOfEvents adds up the events of a kind of an allocation a.
-func sumOfEvents(kind payment.TransactionType) string {
+// sumOfEvents adds up the events of some kinds of an allocation a.
+func sumOfEvents(kinds ...payment.TransactionType) string {
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = "'" + string(kind) + "'"
+	}
 	return `CAST(COALESCE((SELECT SUM(e.amount) FROM allocation_events e WHERE e.site_id = $1 AND e.allocation_id = a.id
-		AND e.kind = '` + string(kind) + `' AND +e.effective_at <= $3 AND +e.recorded_at <= $4), 0) AS BIGINT)`
+		AND e.kind IN (` + strings.Join(names, ", ") + `) AND +e.effective_at <= $3 AND +e.recorded_at <= $4), 0) AS BIGINT)`
 }
 
 // VintagesOf calls each for every card payment of a channel up to the end of a day, with its outcome by then, as known

@@ -65,7 +65,7 @@ var Columns = []Column{
 	{"linked_reference", false, "for a refund, capture or void: payment_reference of the payment that it adjusts", ofPayment, "linked_id", func(r *row, s string) {
 		r.out.Linked = r.id(s)
 	}},
-	{"transaction_types", true, "purchase, authorize, capture, refund, void, chargeback or chargeback-reversal", ofPayment, "transaction_types", func(r *row, s string) {
+	{"transaction_types", true, "purchase, authorize, capture, refund, void, chargeback, prevented or chargeback-reversal", ofPayment, "transaction_types", func(r *row, s string) {
 		kind := payment.TransactionType(s)
 		r.out.Payment.Type = &kind
 	}},

@@ -24,7 +24,7 @@ import (
 // the payment.
 func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
 	original, err := lockTransaction(r.tx, r.site.ID, r.in.LinkedID)
-	if err == nil && original.Type == payment.Chargeback && *r.in.Type == payment.ChargebackReversal {
+	if err == nil && original.Type.TakesBack() && *r.in.Type == payment.ChargebackReversal {
 		r.reversed = original.ID
 		original, err = lockTransaction(r.tx, r.site.ID, original.LinkedID)
 	}
@@ -83,6 +83,15 @@ func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
 		return rest, nil
 	}
 	return items, nil
+}
+
+// Charged locks a payment and reads what was charged back of it and of its parts. store.ErrNotFound: there is no such transaction.
+func Charged(tx *store.Tx, siteID, id int64) (payment.Transaction, error) {
+	t, err := lockTransaction(tx, siteID, id)
+	if err == nil {
+		err = readChargebacks(tx, siteID, []*payment.Transaction{&t})
+	}
+	return t, err
 }
 
 // leaveOutLater ignores chargebacks that took effect after a refund when it bounds the refund (R3). Facts count in order of
@@ -276,7 +285,7 @@ func (r *intake) turnChargeback(items []payment.Item) []payment.Item {
 // everything that was charged back (R3).
 func (r *intake) emptyParts(items []payment.Item) []payment.Item {
 	o := &r.original
-	charges := *r.in.Type == payment.Chargeback
+	charges := r.in.Type.TakesBack()
 	if o.Currency == o.BaseCurrency || charges && o.Left() > 0 || !charges && o.ChargedBack != 0 {
 		return items
 	}

@@ -33,7 +33,7 @@ func TestADisputeBecomesAChargeback(t *testing.T) {
 		}
 		want := payment.Dispute{
 			SiteID: p.SiteID, TransactionID: p.ID, ChargebackID: got.Adjustments[0], ProcessorID: "dp-1", Outcome: payment.DisputePending,
-			ReasonCode: "10.4", ChallengeDay: d.ChallengeDay, Total: 700, Currency: p.Currency, OpenedAt: d.OpenedAt.Truncate(time.Second),
+			ReasonCode: "10.4", ChallengeDay: d.ChallengeDay, Total: 700, Currency: p.Currency, OpenedAt: d.OpenedAt.Truncate(time.Second), DisputeID: 1,
 		}
 		if got.Disputes[0] != want {
 			t.Errorf("the dispute is %+v, want %+v", got.Disputes[0], want)

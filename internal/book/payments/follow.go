@@ -50,7 +50,7 @@ func (r *intake) follow() error {
 		}
 		r.t.OverLimit, r.t.OverLimitCurrency, err = limits.Judge(r.tx, r.t)
 		return err
-	case payment.Refund, payment.Chargeback, payment.ChargebackReversal:
+	case payment.Refund, payment.Chargeback, payment.ChargebackReversal, payment.Prevented:
 		if err := ledger.Adjust(r.tx, r.t, +1, r.t.EffectiveAt); err != nil {
 			return err
 		}

@@ -371,9 +371,6 @@ func (r *intake) store() (payment.Transaction, error) {
 	if r.request != nil {
 		return r.t, r.keepRequest()
 	}
-	if err := r.noteDispute(); err != nil {
-		return payment.Transaction{}, err
-	}
 	return r.t, r.follow()
 }
 
@@ -411,7 +408,7 @@ func (r *intake) sumsAfter(s booking.BookingSums, part payment.Payment) booking.
 			s.OpenAuthorised -= part.Total
 			s.Held -= part.Total
 		}
-	case payment.Refund, payment.Chargeback, payment.ChargebackReversal:
+	case payment.Refund, payment.Chargeback, payment.ChargebackReversal, payment.Prevented:
 		change := -part.Total // a refund through a processor has already lowered its original
 		if r.before.ID != 0 {
 			change = r.changeOf(part.BookingID)

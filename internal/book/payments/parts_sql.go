@@ -59,7 +59,7 @@ func readTransactionParts(tx *store.Tx, siteID int64, list []payment.Transaction
 }
 
 // readRareParts sets what few transactions have, by no query where none can have it: what a processor was asked, where it came
-// from, chargebacks and disputes. Their payments and adjustments are there already.
+// from and chargebacks. Their payments and adjustments are there already.
 func readRareParts(tx *store.Tx, siteID int64, list []payment.Transaction) error {
 	if err := readGatewayCharges(tx, siteID, list); err != nil {
 		return err
@@ -73,10 +73,7 @@ func readRareParts(tx *store.Tx, siteID int64, list []payment.Transaction) error
 			locked = append(locked, &list[i])
 		}
 	}
-	if err := readChargebacks(tx, siteID, locked); err != nil {
-		return err
-	}
-	return readDisputes(tx, siteID, list)
+	return readChargebacks(tx, siteID, locked)
 }
 
 func readPaymentsOf(tx *store.Tx, siteID int64, ids []int64, at map[int64]*payment.Transaction) error {

@@ -1,5 +1,5 @@
 // Package payments records transactions, adjusts them, and talks to processors. It owns the tables transactions,
-// payments, gateway_charges, disputes, modal_payments and processor_events. Start at Payments.Create, then intake.run,
+// payments, gateway_charges, modal_payments and processor_events. Start at Payments.Create, then intake.run,
 // intake.follow, ledger.Post and limits.Judge.
 package payments
 

@@ -46,7 +46,7 @@ func readChargebacksBefore(tx *store.Tx, siteID int64, before time.Time, list []
 		return nil
 	}
 	var w sqltext.Where
-	w.And("a.site_id = ? AND a.effective_at < ? AND a.type IN ('chargeback', 'chargeback-reversal')", siteID, store.Micros(before))
+	w.And("a.site_id = ? AND a.effective_at < ? AND a.type IN ('chargeback', 'prevented', 'chargeback-reversal')", siteID, store.Micros(before))
 	sqltext.In(&w, "a.linked_id", ids)
 	last := int64(0)
 	return tx.Query(`SELECT a.linked_id, a.id, a.type, a.total, p.linked_id, p.total FROM transactions a

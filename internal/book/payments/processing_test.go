@@ -320,7 +320,7 @@ func TestTwoThatAskWriteTheOutcomeOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if _, err := w.App.GatewayPayments.Reconcile(t.Context()); err != nil {
+				if _, err := w.App.Disputes.Reconcile(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"holdfast/internal/book/ledger"
@@ -28,22 +29,37 @@ const (
 
 // Reconcile asks processors for unknown outcomes of payments. It also has them release authorisations
 // that were not captured in time, and ends challenges that the shopper did not finish in time. Each call handles a bounded
-// number, and returns more if there may be some left. If a processor returns no outcome, it is asked again later.
-func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) {
+// number, and returns more if there may be some left. If a processor returns no outcome, it is asked again later. reported are the
+// disputes that processors returned with the outcomes.
+func (p *GatewayPayments) Reconcile(ctx context.Context) (reported []ReportedDisputes, more bool, err error) {
 	var due []payment.GatewayCharge
 	err = p.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		due, err = gatewayChargesDue(tx, askBatch)
 		return err
 	})
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
+	var mu sync.Mutex
 	leases.AtOnce(due, askAtOnce, func(d payment.GatewayCharge) {
-		if err := p.askOne(ctx, d); err != nil {
+		disputes, err := p.askOne(ctx, d)
+		if err != nil {
 			p.Log.Warn("processor status check failed", "site", d.SiteID, "transaction", d.TransactionID, "processor", d.Processor, "error", err)
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		reported = append(reported, disputes...)
 	})
-	return len(due) == askBatch && ctx.Err() == nil, nil
+	return reported, len(due) == askBatch && ctx.Err() == nil, nil
+}
+
+// ReportedDisputes are the disputes that a processor returned with the outcome of a charge.
+type ReportedDisputes struct {
+	SiteID        int64
+	TransactionID int64 // of the charge
+	Processor     string
+	Clock         sites.Clock
+	Disputes      []payment.Dispute
 }
 
 // credentials has what is needed to ask a processor about an earlier request.
@@ -55,30 +71,30 @@ type credentials struct {
 }
 
 // askOne asks about one gateway charge. It claims the charge first: if two processes read the same one, only one asks.
-func (p *GatewayPayments) askOne(ctx context.Context, d payment.GatewayCharge) error {
+func (p *GatewayPayments) askOne(ctx context.Context, d payment.GatewayCharge) ([]ReportedDisputes, error) {
 	a, err := p.accessTo(ctx, d, func(tx *store.Tx) error {
 		return claimAsk(tx, d, sites.RealNow(tx).Add(p.Settings.CallTimeout+askPause(d)))
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if d.State == payment.ChargeReleasing {
-		return p.releaseAt(ctx, a)
+		return nil, p.releaseAt(ctx, a)
 	}
-	t, err := p.find(ctx, a)
+	t, reported, err := p.find(ctx, a)
 	if err != nil {
-		return err
+		return reported, err
 	}
 	if t.GatewayCharge.State == payment.ChargeChallenged && a.account.Now.Sub(t.CreatedAt) >= p.Settings.ChallengeLife {
-		return p.abandon(ctx, a, t)
+		return reported, p.abandon(ctx, a, t)
 	}
 	if d.State == payment.ChargeAbsent && t.GatewayCharge.State == payment.ChargeAbsent {
-		return p.askNoMore(ctx, a)
+		return reported, p.askNoMore(ctx, a)
 	}
-	return nil
+	return reported, nil
 }
 
 // accessTo reads the credentials for a gateway charge, in a write with the clock of its site. also runs in the same write.
@@ -110,8 +126,9 @@ func (p *GatewayPayments) accessTo(
 	return a, cmp.Or(err, unreadable)
 }
 
-// find asks a processor for the outcome of a gateway charge and writes it. It returns the transaction as it is then.
-func (p *GatewayPayments) find(ctx context.Context, a credentials) (payment.Transaction, error) {
+// find asks a processor for the outcome of a gateway charge and writes it. It returns the transaction as it is then, and its disputes as
+// the processor reports them.
+func (p *GatewayPayments) find(ctx context.Context, a credentials) (payment.Transaction, []ReportedDisputes, error) {
 	d := a.row
 	calling, cancel := context.WithTimeout(ctx, p.Settings.CallTimeout)
 	defer cancel()
@@ -121,13 +138,13 @@ func (p *GatewayPayments) find(ctx context.Context, a credentials) (payment.Tran
 	})
 	result, refusal := p.answered(d, result, err)
 	if refusal != nil {
-		return payment.Transaction{}, refusal
+		return payment.Transaction{}, nil, refusal
 	}
 	t, err := p.write(ctx, a, func(s *gatewayOutcome) error { return s.apply(result) })
-	if err != nil {
-		return t, err
+	if err != nil || len(result.Disputes) == 0 {
+		return t, nil, err
 	}
-	return t, p.applyDisputes(ctx, a, t, result.Disputes)
+	return t, []ReportedDisputes{{t.SiteID, t.ID, d.Processor, a.clock, result.Disputes}}, nil
 }
 
 // write changes one gateway charge and its transaction. It continues if the caller disconnects, so that the processor's
@@ -152,28 +169,29 @@ func (p *GatewayPayments) write(
 }
 
 // AskAbout asks a processor about a charge that it has reported on, and writes the outcome. A charge that the
-// channel does not have is ignored. It returns an error while the outcome is unknown.
-func (p *GatewayPayments) AskAbout(ctx context.Context, named Charge) error {
+// channel does not have is ignored. It returns an error while the outcome is unknown. reported are the
+// disputes that the processor returned with it.
+func (p *GatewayPayments) AskAbout(ctx context.Context, named Charge) (reported []ReportedDisputes, err error) {
 	var d payment.GatewayCharge
-	err := p.Store.Read(ctx, named.SiteID, func(tx *store.Tx) (err error) {
+	err = p.Store.Read(ctx, named.SiteID, func(tx *store.Tx) (err error) {
 		d, err = gatewayChargeOfNotice(tx, named)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a, err := p.accessTo(ctx, d, func(*store.Tx) error { return nil })
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t, err := p.find(ctx, a)
+	t, reported, err := p.find(ctx, a)
 	if err == nil && t.GatewayCharge.State == payment.ChargeUnknown {
-		return fmt.Errorf("the outcome of transaction %d-%d is not known yet", t.SiteID, t.ID)
+		return reported, fmt.Errorf("the outcome of transaction %d-%d is not known yet", t.SiteID, t.ID)
 	}
-	return err
+	return reported, err
 }
 
 // abandon ends a payment whose shopper did not finish the challenge in time. It asks the processor to void the charge. Only then can the
@@ -284,7 +302,7 @@ func (p *GatewayPayments) Return(ctx context.Context, key string) (address strin
 	if d.State.Open() && sem.take() {
 		a, err := p.accessTo(ctx, d, func(*store.Tx) error { return nil })
 		if err == nil {
-			_, err = p.find(ctx, a)
+			_, _, err = p.find(ctx, a) // disputes come with the processor's events
 		}
 		if err != nil {
 			p.Log.Warn("processor status check after a challenge failed", "site", d.SiteID, "transaction", d.TransactionID, "error", err)

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/card"
@@ -37,6 +38,7 @@ const (
 type Notices struct {
 	*payments.Room
 	Payments *payments.GatewayPayments
+	Disputes *disputes.Disputes
 }
 
 // Event is a delivery to the webhook of a channel. It is not verified yet.
@@ -142,7 +144,8 @@ func (n *Notices) Follow(ctx context.Context) (more bool, err error) {
 }
 
 func (n *Notices) followNotice(ctx context.Context, h Notice) error {
-	asked := n.Payments.AskAbout(ctx, h.Charge)
+	reported, asked := n.Payments.AskAbout(ctx, h.Charge)
+	asked = errors.Join(asked, n.Disputes.Apply(ctx, reported))
 	// If it failed, it is tried again later. A charge that is not ours belongs to another user of the same account.
 	err := n.Store.Write(context.WithoutCancel(ctx), h.Charge.SiteID, func(tx *store.Tx) error {
 		next := time.Time{}

@@ -28,7 +28,7 @@ var abilities = []struct {
 	{AbilityRead, []Permission{Read}},
 	{AbilityLogBookings, []Permission{Read, WriteBookings}},
 	{AbilityLogPayments, []Permission{Read, WriteTransactions}},
-	{AbilityReports, []Permission{Read, ReadStatements, ReadPayouts, Export, ReadFailures}},
+	{AbilityReports, []Permission{Read, ReadStatements, ReadPayouts, Export, ReadFailures, ReadDisputes}},
 }
 
 // Abilities is a set of abilities. The zero value is no limit: everything that the user may do.

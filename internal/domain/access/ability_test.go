@@ -21,7 +21,7 @@ func TestALimitedTokenMayDoNoMoreThanItsUser(t *testing.T) {
 		t.Errorf("all abilities are %v", all.Names())
 	}
 	operator := access.Actor{Role: access.Operator, Abilities: all}
-	want := []access.Permission{access.Read, access.ReadStatements, access.ReadPayouts, access.Export, access.ReadFailures, access.WriteBookings, access.WriteTransactions}
+	want := []access.Permission{access.Read, access.ReadStatements, access.ReadPayouts, access.Export, access.ReadFailures, access.ReadDisputes, access.WriteBookings, access.WriteTransactions}
 	if got := operator.Permissions(); !slices.Equal(got, want) {
 		t.Errorf("an operator's token with all abilities may %v, want %v", got, want)
 	}

@@ -66,6 +66,8 @@ const (
 	ReadFailures   Permission = "read the failures of merchants"
 	ReportFailures Permission = "report the failure of a merchant"
 	DecideFailures Permission = "decide on the failure of a merchant"
+	ReadDisputes   Permission = "read disputes"
+	WorkDisputes   Permission = "work on disputes"
 )
 
 // The permissions of the payment modal. Each is a part of a permission that people have.
@@ -80,10 +82,10 @@ var ladder = []struct {
 	adds []Permission
 }{
 	{ReadOnly, []Permission{Read, ReadAudit}},
-	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export, ReadFailures}},
+	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export, ReadFailures, ReadDisputes}},
 	{MemberAdmin, []Permission{
 		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, SendMails,
-		ImportBooks, ManageMembers, ReportFailures,
+		ImportBooks, ManageMembers, ReportFailures, WorkDisputes,
 	}},
 	{Operator, []Permission{
 		SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, WriteLimits,

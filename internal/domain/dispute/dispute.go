@@ -4,6 +4,7 @@ package dispute
 
 import (
 	"slices"
+	"time"
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
@@ -60,6 +61,19 @@ const (
 	Prevention Kind = "prevented" // the issuer was paid without a chargeback
 )
 
+// The kinds of events that record what people and the program do with a case. They move no money and occur in no report.
+const (
+	NoteKind    Kind = "note"
+	MatchKind   Kind = "match"
+	UnmatchKind Kind = "unmatch"
+	AssignKind  Kind = "assign"
+	AlertKind   Kind = "alert" // its deadline was announced
+	ClueKind    Kind = "clues" // a report added clues to the payment, and nothing else
+)
+
+// Moves reports whether an event of this kind changes the ledger once its case is matched.
+func (k Kind) Moves() bool { return k == Debit || k == Credit || k == Prevention }
+
 // Report is one line, event or message of a processor about a case. All fields but Source and CaseID may be empty.
 type Report struct {
 	Source   string // the processor, the same for all its files: adyen, stripe, …
@@ -69,6 +83,7 @@ type Report struct {
 	Kind     Kind
 	Number   int            // counts the movements of this kind of the case, from 1; 0 if unknown
 	Day      civil.Day      // of the event, in GMT; civil.NoDay if unknown
+	At       time.Time      // the time on Day; zero if unknown, then the event counts from the start of the day
 	Amount   int64          // minor units of Currency, never negative; 0 if unknown
 	Currency money.Currency // "" if unknown
 	// Whole says that the whole payment is disputed. The amount may be in any currency.

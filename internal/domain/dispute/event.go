@@ -60,7 +60,7 @@ func (r Report) same(other Report) bool {
 // lacks. Record it with SameAs then: a later report with another number or day is another movement. So each movement counts once,
 // whether the first report about it has its number and day or not.
 func Known(events []Event, r Report) (known Event, adds, found bool) {
-	for _, e := range facts(events) {
+	for _, e := range Facts(events) {
 		// Of several, prefer the one with the same number and day.
 		if e.same(r) && (!found || closeness(e, r) > closeness(known, r)) {
 			known, found = e, true
@@ -70,8 +70,8 @@ func Known(events []Event, r Report) (known Event, adds, found bool) {
 	return known, adds, found
 }
 
-// facts are the events without those that repeat others, with the numbers and days that the repeats add.
-func facts(events []Event) []Event {
+// Facts are the events without those that repeat others, with the numbers and days that the repeats add.
+func Facts(events []Event) []Event {
 	var list []Event
 	at := map[int64]int{}
 	for _, e := range events {
@@ -118,7 +118,7 @@ func (s Status) Final() bool { return s != "" && s != Open && s != Challenged }
 // open (R14). The order of arrival does not matter. A movement without a stage of its own, such as in a settlement file, makes a case a
 // chargeback, or a prevented pre-dispute.
 func StateOf(events []Event) State {
-	list := facts(events)
+	list := Facts(events)
 	for i := range list {
 		switch e := &list[i]; e.Kind {
 		case Debit, Credit:
@@ -182,7 +182,7 @@ func rank(s Status) int {
 func Named(events []Event) map[int64]int64 {
 	var debits, credits []Event
 	left := map[int64]int64{}
-	for _, e := range facts(events) {
+	for _, e := range Facts(events) {
 		switch e.Kind {
 		case Debit, Prevention:
 			debits = append(debits, e)

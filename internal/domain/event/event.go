@@ -39,6 +39,7 @@ type Details struct {
 	Currency    string `json:"currency,omitempty"`            //
 	Percent     int64  `json:"percent,omitempty"`             // of a limit
 	LastDay     string `json:"last_day_of_dispute,omitempty"` // YYYY-MM-DD
+	DueOn       string `json:"due_at,omitempty"`              // of a dispute, YYYY-MM-DD
 }
 
 var yes, no = true, false
@@ -85,7 +86,9 @@ const (
 	ProposalOpened              Type = "proposal.opened"
 	ProposalDecided             Type = "proposal.decided"
 	DisputeOpened               Type = "dispute.opened"
-	DisputeClosed               Type = "dispute.closed"
+	DisputeUpdated              Type = "dispute.updated" // its state, deadline, payment or who works on it
+	DisputeClosed               Type = "dispute.closed"  // won, lost, accepted, expired, cancelled or prevented
+	DisputeDue                  Type = "dispute.due"     // its deadline is near
 	InsolvencyReported          Type = "insolvency.reported"
 	InsolvencyConfirmed         Type = "insolvency.confirmed" // nothing of the channel is protected any more
 	InsolvencyOpened            Type = "insolvency.opened"    // its snapshot exists
@@ -106,7 +109,7 @@ var Types = []Type{
 	ProtectionAllocated, ProtectionPriced, ProtectionChanged, ProtectionEnded, LimitCrossed, StatementIssued, StatementPaid,
 	ChannelCreated, ChannelModeChanged, ChannelLocked, ChannelUnlocked, ChannelProtectionAsked, ChannelProtectionAnswered,
 	ProposalOpened, ProposalDecided,
-	DisputeOpened, DisputeClosed,
+	DisputeOpened, DisputeUpdated, DisputeClosed, DisputeDue,
 	InsolvencyReported, InsolvencyConfirmed, InsolvencyOpened, InsolvencyWithdrawn, InsolvencyClaimsClosed, InsolvencyClosed,
 	InsolvencyReinstated, InsolvencyProcessingAllowed,
 	WebhookTest, WebhookDisabled,
@@ -126,15 +129,16 @@ const (
 	Proposal    Kind = "proposal"
 	Insolvency  Kind = "insolvency"
 	Webhook     Kind = "webhook"
+	Dispute     Kind = "dispute"
 )
 
 // Kinds are all kinds of objects.
-var Kinds = []Kind{Booking, Transaction, Payment, LimitEvent, Statement, Channel, Proposal, Insolvency, Webhook}
+var Kinds = []Kind{Booking, Transaction, Payment, LimitEvent, Statement, Channel, Proposal, Insolvency, Webhook, Dispute}
 
 // shownAs are the kinds of the objects of those types that are not named after them.
-var shownAs = map[string]Kind{"protection": Payment, "limit": LimitEvent, "dispute": Transaction}
+var shownAs = map[string]Kind{"protection": Payment, "limit": LimitEvent}
 
-// Kind is the kind of the object that events of a type are about. A dispute is shown in its transaction.
+// Kind is the kind of the object that events of a type are about.
 func (t Type) Kind() Kind {
 	group, _, _ := strings.Cut(string(t), ".")
 	return cmp.Or(shownAs[group], Kind(group))
@@ -197,6 +201,8 @@ func (k Kind) readable(actor access.Actor) bool {
 		return actor.Can(access.ReadAudit)
 	case Statement:
 		return actor.Can(access.ReadStatements)
+	case Dispute:
+		return actor.Can(access.ReadDisputes)
 	case LimitEvent: // a token that is limited reads them with the ability for reports
 		return actor.Can(access.Read) && (actor.Abilities == 0 || actor.Abilities.Has(access.AbilityReports))
 	default:

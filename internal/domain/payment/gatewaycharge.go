@@ -80,6 +80,7 @@ type Dispute struct {
 	TransactionID int64 // the payment that is charged back
 	ChargebackID  int64 // the transaction of the chargeback
 	ReversalID    int64 // the transaction of the reversal; 0: none
+	DisputeID     int64 // the case of the dispute
 	ProcessorID   string
 	Outcome       DisputeOutcome
 	ReasonCode    string

@@ -14,7 +14,7 @@ import (
 // TransactionType is the kind of a transaction (R1).
 type TransactionType string
 
-// The types of transactions. Only the operator records the last two.
+// The types of transactions. Only the operator records the last three.
 const (
 	Purchase           TransactionType = "purchase"
 	Authorize          TransactionType = "authorize"
@@ -23,15 +23,16 @@ const (
 	Void               TransactionType = "void"
 	Chargeback         TransactionType = "chargeback"
 	ChargebackReversal TransactionType = "chargeback-reversal"
+	Prevented          TransactionType = "prevented" // the issuer was paid without a chargeback (R14)
 )
 
 // TransactionTypes lists the types.
-var TransactionTypes = []TransactionType{Purchase, Authorize, Capture, Refund, Void, Chargeback, ChargebackReversal}
+var TransactionTypes = []TransactionType{Purchase, Authorize, Capture, Refund, Void, Chargeback, ChargebackReversal, Prevented}
 
 // Linked reports whether a transaction of this type adjusts an earlier transaction.
 func (t TransactionType) Linked() bool {
 	switch t {
-	case Capture, Refund, Void, Chargeback, ChargebackReversal:
+	case Capture, Refund, Void, Chargeback, ChargebackReversal, Prevented:
 		return true
 	default: // also for an unknown type
 		return false
@@ -39,7 +40,10 @@ func (t TransactionType) Linked() bool {
 }
 
 // Operators reports whether only the operator may record this type.
-func (t TransactionType) Operators() bool { return t == Chargeback || t == ChargebackReversal }
+func (t TransactionType) Operators() bool { return t.TakesBack() || t == ChargebackReversal }
+
+// TakesBack reports whether a transaction of this type takes money of a payment away because of a dispute. A reversal gives it back.
+func (t TransactionType) TakesBack() bool { return t == Chargeback || t == Prevented }
 
 // Takes reports whether a transaction of this type takes money (R1). Only these types have allocations.
 func (t TransactionType) Takes() bool { return t == Purchase || t == Capture }

@@ -83,7 +83,7 @@ type DatedTerms struct {
 // Event is a refund, chargeback or reversal of an allocation (R3).
 type Event struct {
 	TransactionID int64
-	Kind          payment.TransactionType // refund, chargeback or chargeback-reversal
+	Kind          payment.TransactionType // refund, chargeback, prevented or chargeback-reversal
 	Amount        int64                   // minor units of the allocation, positive
 	EffectiveAt   time.Time
 	RecordedAt    time.Time

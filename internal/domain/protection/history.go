@@ -38,6 +38,7 @@ func (c Cause) String() string { return causeNames[c] }
 // causeOf is the cause of each kind of event.
 var causeOf = map[payment.TransactionType]Cause{
 	payment.Refund: CauseRefunded, payment.Chargeback: CauseChargedBack, payment.ChargebackReversal: CauseReversed,
+	payment.Prevented: CauseChargedBack,
 }
 
 // Change is one change of exposure: on a day, for one cause, from one level to another.

@@ -95,7 +95,7 @@ func (a *Amounts) add(e Event) {
 	switch e.Kind {
 	case payment.Refund:
 		a.Refunded = money.Sum(a.Refunded, e.Amount)
-	case payment.Chargeback:
+	case payment.Chargeback, payment.Prevented:
 		a.ChargedBack = money.Sum(a.ChargedBack, e.Amount)
 	case payment.ChargebackReversal:
 		a.Reversed = money.Sum(a.Reversed, e.Amount)

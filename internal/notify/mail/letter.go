@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/booking"
@@ -101,7 +102,11 @@ func (h *happening) mails(tx *store.Tx) ([]Mail, error) {
 		if err != nil {
 			return nil, err
 		}
-		h.original = original
+		list := []payment.Transaction{original}
+		if err := disputes.Fill(tx, t.SiteID, list); err != nil {
+			return nil, err
+		}
+		h.original = list[0]
 		kind := Chargeback
 		if t.Type == payment.ChargebackReversal {
 			kind = Reversal

@@ -4,12 +4,14 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
@@ -62,6 +64,7 @@ func aBook(t *testing.T, w *apptest.World) {
 		t.Fatal(err)
 	}
 	aFailure(t, w)
+	someDisputes(t, w, b)
 	takesPayments(t, w)
 	aLiveSite(t, w)
 	w.Advance(35 * 24 * time.Hour)
@@ -94,6 +97,35 @@ func aFailure(t *testing.T, w *apptest.World) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// someDisputes makes a dispute that is won, one that a person unmatches, and one whose payment is not known yet.
+func someDisputes(t *testing.T, w *apptest.World, b booking.Booking) {
+	t.Helper()
+	in := apptest.Report(payment.Purchase, b, 6_000)
+	in.AcquirerReference, in.LastFour = "74537605006000000012345", "4242"
+	w.Must(in)
+	report := func(id, arn string, kind dispute.Kind) disputes.Case {
+		c, err := w.App.Disputes.Create(t.Context(), w.Actor, dispute.Report{
+			Source: "acquirer", CaseID: id, Stage: dispute.Chargeback, Status: dispute.Open, Kind: kind, Day: civil.DayOf(w.Now()),
+			Amount: 2_000, Currency: "EUR", DueOn: civil.DayOf(w.Now()) + 37, ReasonCode: "13.1",
+			Clues: dispute.Clues{AcquirerReference: arn, LastFour: "4242", PaidOn: civil.NoDay},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	report("A-1", in.AcquirerReference, dispute.Debit)
+	report("A-1", in.AcquirerReference, dispute.Credit)
+	again := report("A-2", in.AcquirerReference, dispute.Debit)
+	if _, err := w.App.Disputes.Unmatch(t.Context(), w.Actor, again.ID, "Another trip"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.App.Disputes.Assign(t.Context(), w.Actor, again.ID, "ana"); err != nil {
+		t.Fatal(err)
+	}
+	report("A-3", "74537605006000000099999", dispute.Debit)
 }
 
 // takesPayments creates a channel that takes payments through a processor, with one payment waiting for its shopper.

@@ -87,7 +87,7 @@ func sumsOf(parts []part) (s booking.BookingSums, payments int64) {
 		switch {
 		case p.Type == payment.Refund && (counts(p.Status) || open(p.Status)):
 			refunded[p.LinkedID] += p.Total
-		case p.Type == payment.Chargeback && counts(p.Status):
+		case p.Type.TakesBack() && counts(p.Status):
 			chargedBack[p.LinkedID] += p.Total
 		case p.Type == payment.ChargebackReversal && counts(p.Status):
 			chargedBack[p.LinkedID] -= p.Total

@@ -22,6 +22,7 @@ var steps = []step{
 	{"payment protection", false, paymentProtection},
 	{"insolvencies", false, insolvencyStates},
 	{"insolvency snapshots", false, snapshots},
+	{"disputes", false, disputesOf},
 	{"payments in time", false, inTime},
 	{"proposals", false, proposals},
 	{"idempotency keys", false, idempotencyKeys},

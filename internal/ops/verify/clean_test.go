@@ -52,6 +52,8 @@ func runJobs(t *testing.T, w *apptest.World) {
 			func() (bool, error) { return w.App.Seals.Seal(t.Context()) },
 			func() (bool, error) { _, err := w.App.Statements.IssueDue(t.Context()); return false, err },
 			func() (bool, error) { _, err := w.App.Payments.ExpireAuthorisations(t.Context()); return false, err },
+			func() (bool, error) { return w.App.Disputes.Retry(t.Context()) },
+			func() (bool, error) { return w.App.Disputes.Alert(t.Context()) },
 			func() (bool, error) { _, err := w.App.Rates.PricePending(t.Context()); return false, err },
 		} {
 			for more := true; more; {

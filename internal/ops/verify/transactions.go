@@ -321,7 +321,7 @@ func (l *look) readParts(byID map[int64]*paid, args []any) error {
 			return err
 		}
 		switch {
-		case kind == payment.Chargeback && counts(status):
+		case kind.TakesBack() && counts(status):
 			t.chargedBack[id] += total
 		case kind == payment.ChargebackReversal && counts(status):
 			t.chargedBack[id] -= total

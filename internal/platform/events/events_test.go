@@ -367,9 +367,11 @@ func TestACursorFromBeforeARestore(t *testing.T) {
 	})
 }
 
-// TestEventsAreForThoseWhoMayReadTheirObjects: statements need finance, and a read-only token sees no limits.
+// TestEventsAreForThoseWhoMayReadTheirObjects: statements and disputes need finance, and a token that is
+// limited to reading sees no limits.
 func TestEventsAreForThoseWhoMayReadTheirObjects(t *testing.T) {
 	t.Parallel()
+	disputes := []event.Type{event.DisputeOpened, event.DisputeUpdated, event.DisputeClosed, event.DisputeDue}
 	for _, c := range []struct {
 		role      access.Role
 		abilities string
@@ -377,10 +379,10 @@ func TestEventsAreForThoseWhoMayReadTheirObjects(t *testing.T) {
 	}{
 		{access.Operator, "", nil},
 		{access.Finance, "", nil},
-		{access.ReadOnly, "", []event.Type{event.StatementIssued, event.StatementPaid}},
-		{access.Operator, "read", []event.Type{
+		{access.ReadOnly, "", append([]event.Type{event.StatementIssued, event.StatementPaid}, disputes...)},
+		{access.Operator, "read", append([]event.Type{
 			event.LimitCrossed, event.StatementIssued, event.StatementPaid, event.ProposalOpened, event.ProposalDecided,
-		}},
+		}, disputes...)},
 	} {
 		actor := access.Actor{SiteID: 1, Role: c.role}
 		actor.Abilities = access.ParseAbilities(c.abilities)

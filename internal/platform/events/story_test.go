@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/book/disputefile"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/statements"
 	"holdfast/internal/book/underwriting"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
@@ -36,6 +38,7 @@ type story struct {
 	paid       payment.Transaction
 	failed     merchant.Channel
 	insolvency int64
+	dispute    int64
 }
 
 // confirmed makes the failed merchant insolvent, with its snapshot.
@@ -82,9 +85,29 @@ var chapters = []chapter{
 	{"a refund", func(s *story) { s.Must(apptest.Linked(payment.Refund, s.paid, s.booking, 5000)) },
 		"transaction.created transaction.completed booking.updated protection.changed"},
 	{"a chargeback", func(s *story) { s.Must(apptest.Linked(payment.Chargeback, s.paid, s.booking, 1000)) },
-		"transaction.created transaction.completed transaction.locked dispute.opened protection.changed"},
+		"transaction.created transaction.completed transaction.locked protection.changed dispute.opened"},
 	{"its reversal", func(s *story) { s.Must(apptest.Linked(payment.ChargebackReversal, s.paid, s.booking, 1000)) },
-		"transaction.created transaction.completed transaction.unlocked dispute.closed protection.changed"},
+		"transaction.created transaction.completed transaction.unlocked protection.changed dispute.closed"},
+	{"a file names a dispute of a payment that is not known, and its deadline is near", func(s *story) {
+		file := "case,amount,currency,day,due\nC-1,10.00,GBP," + civil.DayOf(s.Now()).String() + "," + (civil.DayOf(s.Now()) + 2).String() + "\n"
+		mapping := &disputefile.Mapping{
+			Source: "acme", Columns: map[string]string{"case_id": "case", "amount": "amount", "currency": "currency", "day": "day", "due_on": "due"},
+			Always: &disputefile.Meaning{Stage: dispute.Chargeback, Status: dispute.Open, Money: "debit"},
+		}
+		done, err := s.App.Disputes.ImportFile(s.t.Context(), s.Actor, strings.NewReader(file), disputefile.Options{Mapping: mapping}, false)
+		if err != nil || len(done.Lines) != 1 {
+			s.t.Fatalf("%+v, %v", done, err)
+		}
+		s.dispute = done.Lines[0].DisputeID
+		if _, err := s.App.Disputes.Alert(s.t.Context()); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "dispute.opened dispute.due"},
+	{"somebody works on it", func(s *story) {
+		if _, err := s.App.Disputes.Assign(s.t.Context(), s.Actor, s.dispute, "ada"); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "dispute.updated"},
 	{"the refunded part is paid again", func(s *story) { s.Must(apptest.Report(payment.Purchase, s.booking, 5000)) },
 		"transaction.created transaction.completed booking.paid protection.allocated limit.crossed"},
 	{"an authorisation that nobody captures", func(s *story) {

@@ -548,7 +548,7 @@ CREATE TABLE transactions (
     author_id          BIGINT    NOT NULL,
     author             TEXT      NOT NULL,
     author_name        TEXT      NOT NULL,
-    type               TEXT      NOT NULL,            -- purchase, authorize, capture, refund, void, chargeback, chargeback-reversal
+    type               TEXT      NOT NULL,            -- purchase, authorize, capture, refund, void, chargeback, chargeback-reversal, prevented
     status             TEXT      NOT NULL,
     currencies         TEXT      NOT NULL,            -- payment currency
     total              BIGINT    NOT NULL,            -- minor units of it
@@ -689,23 +689,6 @@ CREATE TABLE gateway_charges (
 );
 CREATE INDEX gateway_charges_due ON gateway_charges (ask_at) WHERE ask_at IS NOT NULL;
 CREATE INDEX gateway_charges_by_processor_id ON gateway_charges (site_id, channel_id, processor_id);
-
--- How a chargeback stands: recorded by an operator, or as its processor reports.
-CREATE TABLE disputes (
-    site_id        BIGINT NOT NULL,
-    transaction_id BIGINT NOT NULL, -- that is charged back
-    chargeback_id  BIGINT NOT NULL, -- the transaction that records it
-    reversal_id    BIGINT,          -- the one that records that the money came back; NULL: it did not
-    processor_id   TEXT,            -- the processor's name of the dispute; NULL: recorded by hand
-    outcome        TEXT   NOT NULL, -- pending, won or lost
-    reason_code    TEXT   NOT NULL, -- the scheme's or processor's; '' where it was not said
-    challenge_day  BIGINT,          -- until when it can be answered; NULL where it was not said
-    PRIMARY KEY (site_id, chargeback_id),
-    UNIQUE (site_id, transaction_id, processor_id),
-    FOREIGN KEY (site_id, transaction_id) REFERENCES transactions (site_id, id),
-    FOREIGN KEY (site_id, chargeback_id) REFERENCES transactions (site_id, id),
-    FOREIGN KEY (site_id, reversal_id) REFERENCES transactions (site_id, id)
-);
 
 -- A payment made in the payment modal. It outlives its session.
 CREATE TABLE modal_payments (
@@ -863,13 +846,13 @@ CREATE TABLE allocation_terms (
 CREATE INDEX allocation_terms_by_allocation ON allocation_terms (site_id, allocation_id, id);
 CREATE INDEX allocation_terms_by_effect ON allocation_terms (site_id, effective_at);
 
--- Refunds, chargebacks and reversals of an allocation (R3). Append-only.
+-- Refunds, chargebacks, prevented disputes and reversals of an allocation (R3). Append-only.
 CREATE TABLE allocation_events (
     site_id        BIGINT    NOT NULL,
     id             {{serial}},
     allocation_id  BIGINT    NOT NULL,
     transaction_id BIGINT    NOT NULL, -- that brought it
-    kind           TEXT      NOT NULL, -- refund, chargeback or chargeback-reversal
+    kind           TEXT      NOT NULL, -- refund, chargeback, prevented or chargeback-reversal
     amount         BIGINT    NOT NULL, -- minor units of the allocation's currency, negative where a refund came back
     effective_at   BIGINT    NOT NULL,
     recorded_at    BIGINT    NOT NULL,
@@ -1764,3 +1747,132 @@ CREATE TABLE verify_runs (
     {{key}} (site_id, id)
 );
 CREATE INDEX verify_runs_by_state ON verify_runs (site_id, state, id);
+
+-- Disputes (disputes, R14).
+
+-- A case of a processor. Its state follows from its events and postings.
+CREATE TABLE disputes (
+    site_id             BIGINT NOT NULL,
+    id                  {{serial}},
+    source              TEXT   NOT NULL, -- the processor; manual where a person recorded it
+    case_id             TEXT   NOT NULL, -- the processor's id of the case
+    channel_id          BIGINT,          -- of the payment, or of the merchant that the processor names; NULL: not known
+    transaction_id      BIGINT,          -- the payment; NULL: not matched
+    matching            TEXT   NOT NULL, -- matched, queue or unmatched
+    rule                TEXT   NOT NULL, -- that matched it; '' where it is not matched
+    rule_version        TEXT   NOT NULL,
+    score               BIGINT NOT NULL, -- 0 where another rule matched it
+    candidates          TEXT   NOT NULL, -- JSON: payments with their points, the best first; opaque to SQL
+    stage               TEXT   NOT NULL,
+    status              TEXT   NOT NULL,
+    reason_code         TEXT   NOT NULL, -- the scheme's or processor's; '' where unknown
+    reason              TEXT   NOT NULL, -- in the processor's words
+    due_day             BIGINT,          -- last day to answer; NULL where unknown
+    assignee            TEXT   NOT NULL, -- the name of who works on it; '' for nobody
+    merchant            TEXT   NOT NULL, -- as the processor names it
+    clues               TEXT   NOT NULL, -- JSON: what was reported about the payment; opaque to SQL
+    acquirer_reference  TEXT   NOT NULL, -- of these clues, to try it again when a payment arrives
+    processor_reference TEXT   NOT NULL,
+    processor_alias     TEXT   NOT NULL,
+    payment_reference   TEXT   NOT NULL,
+    last_four           TEXT   NOT NULL,
+    amount              BIGINT NOT NULL, -- disputed, as reported
+    currency            TEXT   NOT NULL,
+    base_currency       TEXT   NOT NULL, -- of the payment; '' where it is not matched
+    debits              BIGINT NOT NULL, -- minor units of base_currency, as in the ledger
+    credits             BIGINT NOT NULL,
+    opened_day          BIGINT NOT NULL, -- of the first event
+    waiting             BIGINT NOT NULL, -- movements of a matched case that wait for a rate
+    alerted_day         BIGINT,          -- the due_day for which an alert was recorded
+    tried_at            BIGINT NOT NULL, -- when it was last tried to match it, or to convert what waits
+    version             BIGINT NOT NULL, -- taking it is the lock on the case
+    created_at          BIGINT NOT NULL,
+    modified_at         BIGINT NOT NULL,
+    UNIQUE (site_id, source, case_id),
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, channel_id) REFERENCES channels (site_id, id),
+    FOREIGN KEY (site_id, transaction_id) REFERENCES transactions (site_id, id)
+);
+CREATE INDEX disputes_by_transaction ON disputes (site_id, transaction_id, id) WHERE transaction_id IS NOT NULL;
+CREATE INDEX disputes_by_due ON disputes (site_id, due_day, id) WHERE status = 'open';
+CREATE INDEX disputes_by_modified ON disputes (site_id, modified_at, id);
+-- What waits for a payment, by what a payment may have.
+CREATE INDEX disputes_wait_acquirer ON disputes (site_id, acquirer_reference) WHERE matching <> 'matched' AND acquirer_reference <> '';
+CREATE INDEX disputes_wait_processor ON disputes (site_id, processor_reference) WHERE matching <> 'matched' AND processor_reference <> '';
+CREATE INDEX disputes_wait_alias ON disputes (site_id, processor_alias) WHERE matching <> 'matched' AND processor_alias <> '';
+CREATE INDEX disputes_wait_reference ON disputes (site_id, payment_reference) WHERE matching <> 'matched' AND payment_reference <> '';
+CREATE INDEX disputes_wait_last_four ON disputes (site_id, last_four) WHERE matching <> 'matched' AND last_four <> '';
+CREATE INDEX disputes_wait_rate ON disputes (site_id, tried_at, id) WHERE waiting > 0;
+
+-- What was reported about a case, and what people did with it. Append-only.
+CREATE TABLE dispute_events (
+    site_id     BIGINT    NOT NULL,
+    id          {{serial}},
+    dispute_id  BIGINT    NOT NULL,
+    kind        TEXT      NOT NULL, -- '' for a change of state; debit, credit, fee, prevented; note, match, unmatch, assign, alert, clues
+    number      BIGINT    NOT NULL, -- of the movement; 0 where unknown
+    day         BIGINT,             -- NULL where unknown: the day of receipt counts
+    at          BIGINT,             -- the instant; NULL where unknown
+    stage       TEXT      NOT NULL,
+    status      TEXT      NOT NULL,
+    amount      BIGINT    NOT NULL, -- as reported, minor units of currency
+    currency    TEXT      NOT NULL,
+    whole       BOOLEAN   NOT NULL, -- it is the whole payment
+    due_day     BIGINT,
+    reason_code TEXT      NOT NULL,
+    reason      TEXT      NOT NULL,
+    refers_to   TEXT      NOT NULL,
+    source      TEXT      NOT NULL, -- as reported: with case_id, the key of the case
+    case_id     TEXT      NOT NULL,
+    merchant    TEXT      NOT NULL,
+    clues       TEXT      NOT NULL, -- JSON: what was reported about the payment; '' where nothing was, opaque to SQL
+    same_as     BIGINT,             -- the event that this one repeats with something added
+    object_id   BIGINT,             -- of a match and its undoing: the payment
+    rule        TEXT      NOT NULL, -- of a match
+    rule_version TEXT     NOT NULL,
+    score       BIGINT    NOT NULL,
+    points      TEXT      NOT NULL, -- JSON: the parts of the score; '' where another rule matched it, opaque to SQL
+    note        TEXT      NOT NULL, -- of a person: a note, a reason, who works on it
+    origin      TEXT      NOT NULL, -- source: processor, file, transaction, person
+    raw         TEXT      NOT NULL, -- as received, opaque to SQL
+    author_id   BIGINT    NOT NULL,
+    author      TEXT      NOT NULL,
+    received_at BIGINT    NOT NULL,
+    digest      {{bytes}} NOT NULL DEFAULT '',
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, dispute_id) REFERENCES disputes (site_id, id)
+);
+CREATE INDEX dispute_events_by_dispute ON dispute_events (site_id, dispute_id, id);
+
+-- What a movement did in the ledger. Append-only.
+CREATE TABLE dispute_postings (
+    site_id        BIGINT    NOT NULL,
+    id             {{serial}},
+    dispute_id     BIGINT    NOT NULL,
+    event_id       BIGINT    NOT NULL,
+    transaction_id BIGINT    NOT NULL, -- the payment
+    movement_id    BIGINT    NOT NULL, -- the transaction that records it: a chargeback, a prevented dispute or a reversal
+    kind           TEXT      NOT NULL, -- debit, credit or prevented
+    paid           BIGINT    NOT NULL, -- minor units of the payment's currency
+    base           BIGINT    NOT NULL, -- minor units of its base currency
+    converted      BOOLEAN   NOT NULL, -- at a fixing, from a third currency
+    day            BIGINT    NOT NULL, -- of the event, when this was recorded
+    undoes         BIGINT,             -- the posting that this one takes back, because the case was matched to another payment
+    recorded_at    BIGINT    NOT NULL,
+    digest         {{bytes}} NOT NULL DEFAULT '',
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, dispute_id) REFERENCES disputes (site_id, id),
+    FOREIGN KEY (site_id, event_id) REFERENCES dispute_events (site_id, id),
+    FOREIGN KEY (site_id, transaction_id) REFERENCES transactions (site_id, id),
+    FOREIGN KEY (site_id, movement_id) REFERENCES transactions (site_id, id)
+);
+CREATE INDEX dispute_postings_by_dispute ON dispute_postings (site_id, dispute_id, id);
+CREATE INDEX dispute_postings_by_transaction ON dispute_postings (site_id, transaction_id, id);
+CREATE UNIQUE INDEX dispute_postings_by_movement ON dispute_postings (site_id, movement_id);
+
+-- Up to which payments a site's cases were tried.
+CREATE TABLE dispute_marks (
+    site_id BIGINT NOT NULL,
+    up_to   BIGINT NOT NULL, -- modified_at of a transaction
+    PRIMARY KEY (site_id)
+);

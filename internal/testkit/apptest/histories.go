@@ -162,7 +162,7 @@ func (h *History) Adjust() {
 
 // try logs a transaction that the rules may reject.
 func (h *History) try(in payment.NewTransaction) (payment.Transaction, bool) {
-	t, _, err := h.App.Payments.Create(h.t.Context(), h.Actor, in)
+	t, _, err := h.App.Disputes.CreateTransaction(h.t.Context(), h.Actor, in)
 	if err != nil && !errs.Is(err, errs.Invalid) && !errs.Is(err, errs.NotPossible) {
 		h.t.Error(err)
 	}

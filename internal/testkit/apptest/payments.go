@@ -33,7 +33,7 @@ func Pay(kind payment.TransactionType, b booking.Booking, total int64) payment.N
 // Must logs a transaction that must be accepted.
 func (w *World) Must(in payment.NewTransaction) payment.Transaction {
 	w.t.Helper()
-	t, _, err := w.App.Payments.Create(w.t.Context(), w.Actor, in)
+	t, _, err := w.App.Disputes.CreateTransaction(w.t.Context(), w.Actor, in)
 	if err != nil {
 		w.t.Fatalf("%s: %v", *in.Type, err)
 	}
@@ -43,7 +43,7 @@ func (w *World) Must(in payment.NewTransaction) payment.Transaction {
 // Refused expects a rejection of this kind. detail is the reason for NotPossible, or the field for Invalid.
 func (w *World) Refused(in payment.NewTransaction, kind errs.Kind, detail string) {
 	w.t.Helper()
-	_, _, err := w.App.Payments.Create(w.t.Context(), w.Actor, in)
+	_, _, err := w.App.Disputes.CreateTransaction(w.t.Context(), w.Actor, in)
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || f.Kind != kind {
 		w.t.Fatalf("%s: %v, want kind %d", *in.Type, err, kind)
@@ -56,7 +56,7 @@ func (w *World) Refused(in payment.NewTransaction, kind errs.Kind, detail string
 // ReadTransaction reads the current state of a transaction.
 func (w *World) ReadTransaction(id int64) payment.Transaction {
 	w.t.Helper()
-	t, err := w.App.Payments.Get(w.t.Context(), w.Actor, id)
+	t, err := w.App.Disputes.Transaction(w.t.Context(), w.Actor, id)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func (p *Processing) Minute() {
 func (p *Processing) Jobs() {
 	p.t.Helper()
 	for _, run := range []func(context.Context) (bool, error){
-		p.App.GatewayPayments.Reconcile, p.App.Notices.Poll, p.App.Notices.Follow,
+		p.App.Disputes.Reconcile, p.App.Notices.Poll, p.App.Notices.Follow,
 	} {
 		for more := true; more; {
 			var err error

@@ -81,7 +81,7 @@ func (p *pages) paymentOf(v *kit.Visit) (payment.Transaction, error) {
 	if err != nil {
 		return payment.Transaction{}, err
 	}
-	return p.app.Payments.Get(v.R.Context(), v.Actor, id)
+	return p.app.Disputes.Transaction(v.R.Context(), v.Actor, id)
 }
 
 func paymentName(t payment.Transaction) string {
@@ -100,7 +100,7 @@ func (p *pages) adjustmentsOf(v *kit.Visit, t payment.Transaction) (list []payme
 	if t.Type.Takes() && v.Can(access.RecordChargebacks) {
 		if t.Status == payment.StatusComplete || t.Status == payment.StatusLocked {
 			if t.Left() > 0 {
-				list = append(list, payment.Chargeback)
+				list = append(list, payment.Chargeback, payment.Prevented)
 			}
 			if t.ChargedBack > 0 {
 				list = append(list, payment.ChargebackReversal)
@@ -120,7 +120,7 @@ func (p *pages) actsOfPayment(v *kit.Visit, t payment.Transaction) (acts []kit.L
 func adjustmentText(kind payment.TransactionType) string {
 	return map[payment.TransactionType]string{
 		payment.Capture: "Log a capture", payment.Void: "Log a void", payment.Refund: "Log a refund", payment.Chargeback: "Record a chargeback",
-		payment.ChargebackReversal: "Record a reversal",
+		payment.ChargebackReversal: "Record a reversal", payment.Prevented: "Record a prevented dispute",
 	}[kind]
 }
 

@@ -46,7 +46,7 @@ func (p *pages) pay(v *kit.Visit) error {
 		if form, err = v.Form(); err != nil {
 			return err
 		}
-		made, _, err := p.app.Payments.Create(v.R.Context(), v.Once(form), paymentOf(form, b))
+		made, _, err := p.app.Disputes.CreateTransaction(v.R.Context(), v.Once(form), paymentOf(form, b))
 		if ok, err := took(v, form, err, payFields...); err != nil {
 			return err
 		} else if ok {
@@ -119,7 +119,7 @@ func (p *pages) adjust(v *kit.Visit, kind payment.TransactionType) error {
 		if form, err = v.Form(); err != nil {
 			return err
 		}
-		made, _, err := p.app.Payments.Create(v.R.Context(), v.Once(form), adjustment(form, t, kind))
+		made, _, err := p.app.Disputes.CreateTransaction(v.R.Context(), v.Once(form), adjustment(form, t, kind))
 		fields := []string{"total", "effective_at", "reference", "content", "reason_code", "challenge_date"}
 		for _, s := range splitsOf(t) {
 			fields = append(fields, s.Field)
@@ -158,7 +158,7 @@ func splitsOf(t payment.Transaction) (list []split) {
 func (p *pages) adjustForm(t payment.Transaction, kind payment.TransactionType) *kit.Form {
 	total := t.TotalRemaining()
 	switch kind {
-	case payment.Chargeback:
+	case payment.Chargeback, payment.Prevented:
 		total = t.Left()
 	case payment.ChargebackReversal:
 		total = t.ChargedBack
@@ -180,7 +180,7 @@ func adjustment(form *kit.Form, t payment.Transaction, kind payment.TransactionT
 	in := details(r)
 	in.ChannelID, in.Type, in.Currency, in.LinkedID, in.PSP, in.Method = &t.ChannelID, &kind, &t.Currency, t.ID, t.PSP, t.Method
 	in.Total = r.Amount("total", t.Currency)
-	if kind == payment.Chargeback {
+	if kind.TakesBack() {
 		in.ReasonCode, in.ChallengeDay = form.Get("reason_code"), r.Day("challenge_date")
 	}
 	if splits := splitsOf(t); splits != nil {

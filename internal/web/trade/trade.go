@@ -61,7 +61,7 @@ func Add(f *kit.Frame, a *app.App) error {
 		f.Site("GET /payments/{id}/"+string(kind), access.WriteTransactions, p.logged(p.adjusting(kind)))
 		f.Site("POST /payments/{id}/"+string(kind), access.WriteTransactions, p.logged(p.adjusting(kind)))
 	}
-	for _, kind := range []payment.TransactionType{payment.Chargeback, payment.ChargebackReversal} {
+	for _, kind := range []payment.TransactionType{payment.Chargeback, payment.ChargebackReversal, payment.Prevented} {
 		f.Site("GET /payments/{id}/"+string(kind), access.RecordChargebacks, p.adjusting(kind))
 		f.Site("POST /payments/{id}/"+string(kind), access.RecordChargebacks, p.adjusting(kind))
 	}

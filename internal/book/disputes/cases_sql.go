@@ -1,0 +1,255 @@
+package disputes
+
+import (
+	"database/sql"
+	"encoding/json"
+	"slices"
+
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/dispute"
+	"holdfast/internal/store"
+	"holdfast/internal/store/sqltext"
+)
+
+const caseColumns = `site_id, id, source, case_id, COALESCE(channel_id, 0), COALESCE(transaction_id, 0), matching, rule, rule_version, score,
+	candidates, stage, status, reason_code, reason, due_day, assignee, merchant, clues, amount, currency, base_currency, debits, credits,
+	opened_day, waiting, alerted_day, version, created_at, modified_at`
+
+func scanCase(scan func(dest ...any) error) (c Case, err error) {
+	var due, alerted sql.NullInt64
+	var candidates, clues string
+	err = scan(&c.SiteID, &c.ID, &c.Source, &c.CaseID, &c.ChannelID, &c.TransactionID, &c.Matching, &c.Rule, &c.RuleVersion, &c.Score,
+		&candidates, &c.Stage, &c.Status, &c.ReasonCode, &c.Reason, &due, &c.Assignee, &c.Merchant, &clues, &c.Amount, &c.Currency,
+		&c.BaseCurrency, &c.Debits, &c.Credits, &c.OpenedOn, &c.Waiting, &alerted, &c.Version,
+		store.Stored{Instant: &c.CreatedAt}, store.Stored{Instant: &c.ModifiedAt})
+	if err != nil {
+		return c, err
+	}
+	c.DueOn, c.AlertedFor = store.DayOr(due), store.DayOr(alerted)
+	if err := json.Unmarshal([]byte(candidates), &c.Candidates); err != nil {
+		return c, err
+	}
+	c.Clues, err = parseClues(clues)
+	return c, err
+}
+
+// lockCase locks the case that a condition names.
+func lockCase(tx *store.Tx, condition string, args ...any) (Case, error) {
+	return scanCase(func(dest ...any) error {
+		return tx.QueryRow(`UPDATE disputes SET version = version + 1 WHERE `+condition+` RETURNING `+caseColumns, args, dest...)
+	})
+}
+
+func lockByKey(tx *store.Tx, siteID int64, source, caseID string) (Case, error) {
+	return lockCase(tx, `site_id = $1 AND source = $2 AND case_id = $3`, siteID, source, caseID)
+}
+
+// insertCase stores a new case. If another write has stored it first, it changes nothing and c is locked as it is.
+func insertCase(tx *store.Tx, c Case) (stored Case, created bool, err error) {
+	if c.ID, err = tx.NextID("disputes", c.SiteID); err != nil {
+		return c, false, err
+	}
+	c.Version = 1
+	args, err := c.columns()
+	if err != nil {
+		return c, false, err
+	}
+	n, err := tx.Exec(`INSERT INTO disputes (site_id, id, source, case_id, channel_id, transaction_id, matching, rule, rule_version, score,
+			candidates, stage, status, reason_code, reason, due_day, assignee, merchant, clues, acquirer_reference, processor_reference,
+			processor_alias, payment_reference, last_four, amount, currency, base_currency, debits, credits, opened_day, waiting, alerted_day, tried_at, version,
+			created_at, modified_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
+			$29, $30, $31, $32, $33, 1, $34, $34)
+		ON CONFLICT (site_id, source, case_id) DO NOTHING`, append(args, store.Micros(tx.Now), store.Micros(tx.Now))...)
+	if err == nil && n == 0 {
+		stored, err = lockByKey(tx, c.SiteID, c.Source, c.CaseID)
+		return stored, false, err
+	}
+	return c, true, err
+}
+
+// columns are the values of a case, up to alerted_day.
+func (c Case) columns() ([]any, error) {
+	candidates, err := json.Marshal(append([]dispute.Candidate{}, c.Candidates...))
+	if err != nil {
+		return nil, err
+	}
+	clues, err := cluesText(c.Clues)
+	return []any{
+		c.SiteID, c.ID, c.Source, c.CaseID, store.MaybeID(c.ChannelID), store.MaybeID(c.TransactionID), c.Matching, c.Rule, c.RuleVersion, c.Score,
+		string(candidates), c.Stage, c.Status, c.ReasonCode, c.Reason, store.MaybeDay(c.DueOn), c.Assignee, c.Merchant, clues,
+		c.Clues.AcquirerReference, c.Clues.ProcessorReference, c.Clues.ProcessorAlias, c.Clues.PaymentReference, c.Clues.LastFour, c.Amount,
+		c.Currency, c.BaseCurrency, c.Debits, c.Credits, c.OpenedOn, c.Waiting, store.MaybeDay(c.AlertedFor),
+	}, err
+}
+
+// saveCase stores a locked case.
+func saveCase(tx *store.Tx, c Case) error {
+	args, err := c.columns()
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE disputes SET source = $3, case_id = $4, channel_id = $5, transaction_id = $6, matching = $7, rule = $8,
+			rule_version = $9, score = $10, candidates = $11, stage = $12, status = $13, reason_code = $14, reason = $15, due_day = $16,
+			assignee = $17, merchant = $18, clues = $19, acquirer_reference = $20, processor_reference = $21, processor_alias = $22,
+			payment_reference = $23, last_four = $24, amount = $25, currency = $26, base_currency = $27, debits = $28, credits = $29,
+			opened_day = $30, waiting = $31, alerted_day = $32, tried_at = $33, modified_at = $34
+		WHERE site_id = $1 AND id = $2`, append(args, store.Micros(tx.Now), store.Micros(tx.Now))...)
+	return err
+}
+
+// readParts sets the events and postings of cases, by one query for each kind.
+func readParts(tx *store.Tx, siteID int64, list []Case) error {
+	if len(list) == 0 {
+		return nil
+	}
+	at := map[int64]*Case{}
+	ids := make([]int64, len(list))
+	for i := range list {
+		ids[i], at[list[i].ID] = list[i].ID, &list[i]
+	}
+	var w sqltext.Where
+	w.And("e.site_id = ?", siteID)
+	sqltext.In(&w, "e.dispute_id", ids)
+	err := tx.Query(`SELECT `+eventColumns+` FROM dispute_events e WHERE `+w.Text.String()+` ORDER BY e.id`, w.Args,
+		func(scan func(dest ...any) error) error {
+			e, id, err := scanEvent(scan)
+			if c := at[id]; err == nil {
+				c.Events = append(c.Events, e)
+			}
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	w = sqltext.Where{}
+	w.And("p.site_id = ?", siteID)
+	sqltext.In(&w, "p.dispute_id", ids)
+	return tx.Query(`SELECT `+postingColumns+` FROM dispute_postings p WHERE `+w.Text.String()+` ORDER BY p.id`, w.Args,
+		func(scan func(dest ...any) error) error {
+			p, err := scanPosting(scan)
+			if c := at[p.DisputeID]; err == nil {
+				c.Postings = append(c.Postings, p)
+			}
+			return err
+		})
+}
+
+// caseByID reads a case with its events and postings.
+func caseByID(tx *store.Tx, siteID, id int64) (Case, error) {
+	c, err := scanCase(func(dest ...any) error {
+		return tx.QueryRow(`SELECT `+caseColumns+` FROM disputes WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+	})
+	if err != nil {
+		return c, err
+	}
+	list := []Case{c}
+	err = readParts(tx, siteID, list)
+	return list[0], err
+}
+
+// casesOfPayments reads the cases that are matched with payments, with their parts.
+func casesOfPayments(tx *store.Tx, siteID int64, transactions []int64) ([]Case, error) {
+	return casesIn(tx, siteID, "transaction_id", transactions)
+}
+
+// casesByID reads cases with their parts, by id.
+func casesByID(tx *store.Tx, siteID int64, ids []int64) (map[int64]Case, error) {
+	list, err := casesIn(tx, siteID, "id", ids)
+	found := make(map[int64]Case, len(list))
+	for _, c := range list {
+		found[c.ID] = c
+	}
+	return found, err
+}
+
+// casesIn reads the cases with some values of a column, with their parts.
+func casesIn(tx *store.Tx, siteID int64, column string, values []int64) ([]Case, error) {
+	var w sqltext.Where
+	w.And("site_id = ?", siteID)
+	sqltext.In(&w, column, values)
+	var list []Case
+	err := tx.Query(`SELECT `+caseColumns+` FROM disputes WHERE `+w.Text.String()+` ORDER BY id`, w.Args,
+		func(scan func(dest ...any) error) error {
+			c, err := scanCase(scan)
+			list = append(list, c)
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	return list, readParts(tx, siteID, list)
+}
+
+// Between reads the cases of a site with ids from first to last, with their parts.
+func Between(tx *store.Tx, siteID, first, last int64) (list []Case, err error) {
+	err = tx.Query(`SELECT `+caseColumns+` FROM disputes WHERE site_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id`, []any{siteID, first, last},
+		func(scan func(dest ...any) error) error {
+			c, err := scanCase(scan)
+			list = append(list, c)
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	return list, readParts(tx, siteID, list)
+}
+
+// casesPage reads one page of the cases of a site, with their parts.
+func casesPage(tx *store.Tx, siteID int64, f Filter, page store.Page) (store.List[Case], error) {
+	var w sqltext.Where
+	w.And("site_id = ?", siteID)
+	f.where(&w)
+	list, err := store.ListPage(tx, "disputes", caseColumns, &w, page, store.Orders{
+		"created": "created_at", "modified": "modified_at", "due_at": "COALESCE(due_day, 2932896)", "opened": "opened_day",
+	}, scanCase)
+	if err != nil {
+		return list, err
+	}
+	return list, readParts(tx, siteID, list.Items)
+}
+
+func (f Filter) where(w *sqltext.Where) {
+	sqltext.In(w, "channel_id", f.Channels)
+	sqltext.In(w, "transaction_id", f.Transactions)
+	for _, words := range []struct {
+		column string
+		values []string
+	}{
+		{"stage", texts(f.Stages)}, {"status", texts(f.Statuses)}, {"matching", texts(f.Matchings)}, {"source", f.Sources},
+		{"case_id", f.CaseIDs}, {"assignee", f.Assigned},
+	} {
+		sqltext.In(w, words.column, words.values)
+	}
+	if f.DueBefore != civil.NoDay && f.DueBefore != 0 {
+		w.And("due_day < ?", f.DueBefore)
+	}
+}
+
+func texts[T ~string](list []T) (all []string) {
+	for _, v := range list {
+		all = append(all, string(v))
+	}
+	return slices.Clip(all)
+}
+
+// counts counts the cases of a site by matching, stage and status.
+func counts(tx *store.Tx, siteID int64, today civil.Day) (n Counts, err error) {
+	n.Matching, n.Stages, n.Statuses = map[dispute.Matching]int64{}, map[dispute.Stage]int64{}, map[dispute.Status]int64{}
+	err = tx.Query(`SELECT matching, stage, status, COUNT(*), CAST(SUM(CASE WHEN status = 'open' AND due_day < $2 THEN 1 ELSE 0 END) AS BIGINT)
+		FROM disputes WHERE site_id = $1 GROUP BY matching, stage, status`, []any{siteID, today}, func(scan func(dest ...any) error) error {
+		var matching dispute.Matching
+		var stage dispute.Stage
+		var status dispute.Status
+		var count int64
+		var overdue sql.NullInt64
+		err := scan(&matching, &stage, &status, &count, &overdue)
+		n.All += count
+		n.Matching[matching] += count
+		n.Stages[stage] += count
+		n.Statuses[status] += count
+		n.Overdue += overdue.Int64
+		return err
+	})
+	return n, err
+}
