@@ -4,8 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"holdfast/internal/store/postgres"
 )
 
 // Ids are unique in the whole database, and those of a site ascend: of two writes of a site, the one that draws its ids later has the higher
@@ -96,6 +99,36 @@ func (tx *Tx) NextIDs(table string, site int64, n int) (ids []int64, err error) 
 	}
 	ids, d.free = d.free[:n:n], d.free[n:]
 	return ids, nil
+}
+
+// siteIDs is the maximum number of ids that NextSite draws. With ten nodes, none of them leads to the right one in 0.1 % of the cases.
+const siteIDs = 64
+
+// NextSite allocates the id of a new site. In a cluster it leads to the node with the fewest sites, as sites are assigned to nodes by a hash
+// of their ids.
+func (tx *Tx) NextSite() (id int64, err error) {
+	if tx.db.cluster == nil || len(tx.db.cluster.Holding()) < 2 {
+		return tx.NextID("sites", Deployment)
+	}
+	sites := map[*postgres.Node]int{}
+	for _, n := range tx.db.cluster.Holding() {
+		sites[n] = 0
+	}
+	err = tx.each(`SELECT id FROM sites`, nil, func(scan func(dest ...any) error) error {
+		err := scan(&id)
+		sites[tx.db.cluster.Of(id)]++
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	fewest := slices.Min(slices.Collect(maps.Values(sites)))
+	for range siteIDs {
+		if id, err = tx.NextID("sites", Deployment); err != nil || sites[tx.db.cluster.Of(id)] == fewest {
+			break
+		}
+	}
+	return id, err
 }
 
 // byCounter reports whether the ids of a table come from the counters of its sites.

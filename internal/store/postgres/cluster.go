@@ -236,7 +236,7 @@ func (c *Cluster) read(ctx context.Context) (found *placement, err error) {
 	return found, nil
 }
 
-// follow pings the nodes, and looks at intervals.
+// follow pings the nodes, and looks at intervals, or each time while a node does not answer.
 func (c *Cluster) follow(ctx context.Context) {
 	defer close(c.done)
 	ticks := time.NewTicker(pingEvery)
@@ -249,7 +249,7 @@ func (c *Cluster) follow(ctx context.Context) {
 		}
 		c.Ping(ctx)
 		c.looked.Store(false)
-		if n%lookEvery == 0 {
+		if n%lookEvery == 0 || slices.ContainsFunc(c.Nodes(), (*Node).Away) { // its standby may replace it
 			_ = c.Look(ctx) // after an error, the known placement stays
 		}
 	}
