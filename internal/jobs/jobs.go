@@ -18,6 +18,7 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/paymentfile"
+	"holdfast/internal/errs"
 	"holdfast/internal/platform/leases"
 )
 
@@ -29,6 +30,7 @@ const (
 	quickTick   = time.Second // for jobs that run more often than the normal tick
 	early       = 10          // a job is due a tenth of its interval early: counted from its end, it would miss every second tick
 	backoffMax  = 10 * time.Minute
+	backoffAway = 10 * time.Second
 )
 
 // Job is one kind of background work.
@@ -187,7 +189,7 @@ func (r *Runner) runOne(ctx context.Context, job Job) (ran bool, err error) {
 	failure := r.runBounded(ctx, job)
 	after := job.Every - job.Every/early
 	if failure != nil {
-		after = backoff(lease.Attempts())
+		after = backoff(failure, lease.Attempts())
 	}
 	// Release the lease even during shutdown. Otherwise the job could not run again before the lease expires.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -213,7 +215,12 @@ func (r *Runner) runBounded(ctx context.Context, job Job) (err error) {
 	return err
 }
 
-// backoff is the delay after a failure. It doubles with each failure.
-func backoff(attempts int) time.Duration {
-	return min(backoffMax, 5*time.Second<<min(attempts, 10))
+// backoff is the delay after a failure. It doubles with each failure, but stays short while a node of the database or a processor does not
+// answer: that ends on its own.
+func backoff(failure error, attempts int) time.Duration {
+	most := backoffMax
+	if errs.Is(failure, errs.Unavailable) {
+		most = backoffAway
+	}
+	return min(most, 5*time.Second<<min(attempts, 10))
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/errs"
 	"holdfast/internal/jobs"
 	"holdfast/internal/platform/leases"
 	"holdfast/internal/platform/sites"
@@ -90,6 +91,29 @@ func TestAFailedJobBacksOffAndComesBack(t *testing.T) {
 		r.RunDue(t.Context())
 		if runs != 4 {
 			t.Fatalf("ran %d times, want 4: until nothing was left", runs)
+		}
+	})
+}
+
+// TestAJobComesBackSoonAfterAnOutage: a node of the database that was away for an hour.
+func TestAJobComesBackSoonAfterAnOutage(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *leases.Work, c *clock) {
+		away, runs := true, 0
+		r := jobs.NewRunner(w, discard(), []jobs.Job{{Name: "flaky", Every: time.Second, Run: func(context.Context) (bool, error) {
+			if away {
+				return false, &errs.Error{Kind: errs.Unavailable}
+			}
+			runs++
+			return false, nil
+		}}})
+		for range 360 {
+			r.RunDue(t.Context())
+			c.add(10 * time.Second)
+		}
+		away = false
+		r.RunDue(t.Context())
+		if runs != 1 {
+			t.Error("after the outage the job still waits")
 		}
 	})
 }
