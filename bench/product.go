@@ -295,3 +295,11 @@ func (h *house) databaseTime() (sum time.Duration) {
 	}
 	return sum
 }
+
+// coordinatorTime is the part of databaseTime that the coordinator of several servers has used.
+func (h *house) coordinatorTime() time.Duration {
+	if len(h.postmasters) < 2 {
+		return 0
+	}
+	return family(h.postmasters[0])
+}

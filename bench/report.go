@@ -29,11 +29,13 @@ type figures struct {
 	Commits    *float64 `json:"commits_per_request,omitempty"`
 	Again      *float64 `json:"writes_run_again_per_request,omitempty"`
 	ServerCPU  float64  `json:"server_cpu_us_per_request"`
-	DataCPU    float64  `json:"database_cpu_us_per_request,omitempty"` // of PostgreSQL
-	ClientCPU  float64  `json:"client_cpu_us_per_request"`
-	CPUSeconds float64  `json:"server_cpu_seconds"`
-	Resident   float64  `json:"resident_mb"`
-	Peak       float64  `json:"peak_mb"` // since the server started
+	DataCPU    float64  `json:"database_cpu_us_per_request,omitempty"` // of PostgreSQL, all servers
+	// CoordinatorCPU is the part of DataCPU that is the coordinator's, if there are several servers.
+	CoordinatorCPU float64 `json:"coordinator_cpu_us_per_request,omitempty"`
+	ClientCPU      float64 `json:"client_cpu_us_per_request"`
+	CPUSeconds     float64 `json:"server_cpu_seconds"`
+	Resident       float64 `json:"resident_mb"`
+	Peak           float64 `json:"peak_mb"` // since the server started
 
 	Turns []float64 `json:"turns,omitempty"` // requests per second in each turn; PerSecond is their median
 }
@@ -88,6 +90,7 @@ func together(turns []figures) figures {
 		func(f *figures) *float64 { return &f.Bytes }, func(f *figures) *float64 { return f.Statements },
 		func(f *figures) *float64 { return f.Commits }, func(f *figures) *float64 { return f.Again },
 		func(f *figures) *float64 { return &f.ServerCPU }, func(f *figures) *float64 { return &f.DataCPU },
+		func(f *figures) *float64 { return &f.CoordinatorCPU },
 		func(f *figures) *float64 { return &f.ClientCPU }, func(f *figures) *float64 { return &f.CPUSeconds },
 		func(f *figures) *float64 { return &f.Resident },
 	} {
@@ -195,11 +198,11 @@ func (r *result) print(out io.Writer) {
 
 func (r *result) printFigures(out io.Writer) {
 	rows := [][]string{{"kind", "callers", "subject", "a second", "p50 ms", "p99 ms", "p99.9 ms", "failed", "bytes", "statements",
-		"commits", "server µs", "database µs", "client µs", "MB", "peak MB"}}
+		"commits", "server µs", "database µs", "of it coordinator", "client µs", "MB", "peak MB"}}
 	for _, f := range r.Figures {
 		rows = append(rows, []string{f.Kind, fmt.Sprint(f.Callers), f.Subject, number(f.PerSecond), fine(f.P50), fine(f.P99), fine(f.P999),
 			fmt.Sprint(f.Failures), number(f.Bytes), maybe(f.Statements), maybe(f.Commits), number(f.ServerCPU), number(f.DataCPU),
-			number(f.ClientCPU), number(f.Resident), number(f.Peak)})
+			number(f.CoordinatorCPU), number(f.ClientCPU), number(f.Resident), number(f.Peak)})
 	}
 	table(out, rows)
 }

@@ -254,17 +254,20 @@ func (b *bench) measure(ctx context.Context, k kind) (figures, error) {
 		return figures{}, err
 	}
 	server, data := h.processorTimes()
+	coordinator := h.coordinatorTime()
 	l, err := drive(ctx, h.server.address, k, b.lasts)
 	if err != nil {
 		return figures{}, err
 	}
 	server2, data2 := h.processorTimes()
+	coordinator2 := h.coordinatorTime()
 	after, err := h.counters(ctx)
 	if err != nil {
 		return figures{}, err
 	}
 	f, n, pid := l.of(product, k), float64(len(l.took)), h.server.cmd.Process.Pid
 	f.ServerCPU, f.DataCPU, f.CPUSeconds = micros(server2-server)/n, micros(data2-data)/n, (server2 - server).Seconds()
+	f.CoordinatorCPU = micros(coordinator2-coordinator) / n
 	f.Resident, f.Peak = megabytes(pid, "VmRSS"), megabytes(pid, "VmHWM")
 	statements := float64(after.statements-before.statements-(before.statements-idle.statements)) / n
 	commits, again := float64(after.commits-before.commits)/n, float64(after.again-before.again)/n
