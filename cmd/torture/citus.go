@@ -31,11 +31,14 @@ type overNodes struct {
 	*book
 	servers []*cluster // the coordinator first
 	home    *cluster   // the server with the site demo
-	other   place      // a site on another server
+	demo    place
+	other   place     // a site on another server
+	standby *cluster  // the server that replaced one
+	locked  *pgx.Conn // holds a lock
 	slowest time.Duration
 }
 
-// citus is the scenario: one server of a cluster fails while clients write to sites on two of them.
+// citus is the scenario: servers of a cluster fail, one at a time, while clients write to sites on two of them.
 func citus(r *run) error {
 	if len(pgtest.CitusNodes()) < 3 {
 		r.figure("Citus", "skipped: there is no cluster with two workers in %s. scripts/with-citus starts one", pgtest.CitusVariable)
@@ -45,7 +48,12 @@ func citus(r *run) error {
 	if err != nil {
 		return err
 	}
-	defer func() { o.server.kill() }()
+	defer func() {
+		o.server.kill()
+		if o.standby != nil {
+			o.standby.remove()
+		}
+	}()
 	faults := o.faults()
 	rounds := r.count(len(faults))
 	for round := r.first; round < r.first+rounds; round++ {
@@ -89,10 +97,13 @@ func (r *run) newOverNodes() (*overNodes, error) {
 	if err := o.begin(); err != nil {
 		return nil, err
 	}
-	if o.home, err = o.serverOf("demo"); err == nil {
-		err = o.findOther()
+	if o.home, err = o.serverOf("demo"); err != nil {
+		return nil, err
 	}
-	return o, err
+	if o.demo, err = o.placeAt("demo", o.token); err != nil {
+		return nil, err
+	}
+	return o, o.findOther()
 }
 
 // runningCluster describes a server that is already running.
@@ -166,31 +177,34 @@ func (o *overNodes) findOther() error {
 		if err != nil {
 			return err
 		}
-		o.other = place{api: "/" + path + "/rest/svc/v2/", token: anyToken.FindString(said)}
-		return o.findChannel()
+		o.other, err = o.placeAt(path, anyToken.FindString(said))
+		return err
 	}
 	return errors.New("all sites are on one server")
 }
 
-// findChannel finds the merchant of the other site.
-func (o *overNodes) findChannel() error {
-	answer, err := o.server.caller(o.other.token).ask(http.MethodGet, o.other.api+"channels", nil, nil)
+// placeAt finds the merchant of a site that logs payments in EUR.
+func (o *overNodes) placeAt(path, token string) (place, error) {
+	at := place{api: "/" + path + "/rest/svc/v2/", token: token}
+	answer, err := o.server.caller(token).ask(http.MethodGet, at.api+"channels?per_page=100", nil, nil)
 	if err != nil {
-		return err
+		return at, err
 	}
 	var list []struct {
-		ID   int64
-		Mode string `json:"account_mode"`
+		ID         int64
+		Mode       string `json:"account_mode"`
+		Currencies string
 	}
 	if err := answer.as(&list); err != nil {
-		return err
+		return at, err
 	}
 	for _, c := range list {
-		if c.Mode == "protection-only" {
-			o.other.channel = c.ID
+		if c.Mode == "protection-only" && c.Currencies == "EUR" {
+			at.channel = c.ID
+			return at, nil
 		}
 	}
-	return nil
+	return at, fmt.Errorf("the site %s has no merchant in EUR", path)
 }
 
 // nodeFault is one fault of the cluster or the program.
@@ -210,17 +224,74 @@ func (o *overNodes) faults() []nodeFault {
 			o.server, err = o.house.start("serve")
 			return err
 		}, nothing},
-		{"sites move to another worker", false, false, o.move, nothing},
+		{"sites move to another worker", false, false, o.swap, o.swapBack},
 		{"the coordinator is killed", true, false, func() error { return o.servers[0].kill() }, func() error { return o.servers[0].start() }},
+		{"a lock is held on the bookings of a site", true, false, o.lock, o.unlock},
+		{"a worker is replaced by its standby", true, true, o.lose, o.replace},
 	}
 }
 
-// move moves the site demo, and all sites in its shard, to the other worker.
-func (o *overNodes) move() error {
+// lock locks the bookings of all sites in the shard of demo.
+func (o *overNodes) lock() error {
+	table, err := o.servers[0].value(o.database(),
+		`SELECT 'bookings_' || get_shard_id_for_distribution_column('bookings', id)::text FROM sites WHERE path = 'demo'`)
+	if err != nil {
+		return err
+	}
+	if o.locked, err = pgx.Connect(o.r.ctx, o.home.url(o.database())); err != nil {
+		return err
+	}
+	_, err = o.locked.Exec(o.r.ctx, "SET citus.enable_manual_changes_to_shards = on; BEGIN; LOCK TABLE "+table+" IN ACCESS EXCLUSIVE MODE")
+	return err
+}
+
+func (o *overNodes) unlock() error { return o.locked.Close(o.r.ctx) }
+
+// lose gives the worker of the site demo a synchronous standby and kills the worker, as when its machine is lost.
+func (o *overNodes) lose() (err error) {
+	if o.standby, err = o.r.clusterIn("citus-standby"); err != nil {
+		return err
+	}
+	o.standby.programs = o.home.programs
+	both := &pair{primary: o.home, standby: o.standby, synchronous: true}
+	return errors.Join(both.attach(), o.home.lose())
+}
+
+// replace promotes the standby, and tells the cluster its address.
+func (o *overNodes) replace() error {
+	if err := o.standby.do("pg_ctl", "--pgdata", o.standby.data(), "--wait", "promote"); err != nil {
+		return err
+	}
+	o.servers[slices.Index(o.servers, o.home)] = o.standby
+	lost := o.home
+	o.home = o.standby
+	return o.servers[0].sql(o.database(), fmt.Sprintf(`SELECT citus_update_node(nodeid, '127.0.0.1', %d) FROM pg_dist_node
+		WHERE nodename = '127.0.0.1' AND nodeport = %d`, o.standby.port, lost.port))
+}
+
+// swap moves the site demo, and all sites in its shard, to the other worker.
+func (o *overNodes) swap() error {
 	to := o.servers[1]
 	if to == o.home {
 		to = o.servers[2]
 	}
+	err := o.move("demo", o.home, to)
+	if err == nil {
+		o.home = to
+	}
+	return err
+}
+
+// swapBack moves the other site to the worker that demo has left, so that both are on different servers again.
+func (o *overNodes) swapBack() error {
+	to := o.servers[1]
+	if to == o.home {
+		to = o.servers[2]
+	}
+	return o.move(strings.Split(o.other.api, "/")[1], o.home, to)
+}
+
+func (o *overNodes) move(path string, from, to *cluster) error {
 	ctx, cancel := context.WithTimeout(o.r.ctx, 10*patience)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, o.servers[0].url(o.database()))
@@ -228,12 +299,8 @@ func (o *overNodes) move() error {
 		return err
 	}
 	_, err = conn.Exec(ctx, fmt.Sprintf(`SELECT citus_move_shard_placement(get_shard_id_for_distribution_column('site_places', id),
-		'127.0.0.1', %d, '127.0.0.1', %d, 'force_logical') FROM sites WHERE path = 'demo'`, o.home.port, to.port))
-	err = errors.Join(err, conn.Close(ctx))
-	if err == nil {
-		o.home = to
-	}
-	return err
+		'127.0.0.1', %d, '127.0.0.1', %d, 'force_logical') FROM sites WHERE path = '%s'`, from.port, to.port, path))
+	return errors.Join(err, conn.Close(ctx))
 }
 
 // round has clients write to both sites before, during and after a fault, and looks up all writes.
@@ -244,7 +311,7 @@ func (o *overNodes) round(round int, f nodeFault) error {
 	stop := make(chan struct{})
 	for i := range writers {
 		w := newWriter(o.book, fmt.Sprintf("C%d-%d-%d", o.r.seed, round, i), random)
-		w.goesOn = true
+		w.goesOn, w.place = true, o.demo
 		if i%2 == 1 {
 			w.place = o.other
 			w.caller = o.server.caller(o.other.token)
@@ -287,13 +354,16 @@ func (o *overNodes) round(round int, f nodeFault) error {
 // server that have not noticed its end may still store them.
 func (o *overNodes) refuses(round int, f nodeFault) {
 	w := newWriter(o.book, fmt.Sprintf("C%d-%d-refused", o.r.seed, round), o.r.random("refused", round))
+	w.place = o.demo
 	for began := time.Now(); ; {
 		booking := w.next()
-		answer, err := w.caller.ask(http.MethodPost, api+booking.path, nil, booking.body)
+		answer, err := w.caller.ask(http.MethodPost, o.demo.api+booking.path, nil, booking.body)
 		late := time.Since(began) > time.Second
 		switch {
 		case err == nil && answer.status == http.StatusServiceUnavailable && answer.header.Get("Retry-After") != "":
-			o.slowest = max(o.slowest, answer.took)
+			if f.away {
+				o.slowest = max(o.slowest, answer.took)
+			}
 			return
 		case err == nil && answer.status == http.StatusCreated && !late:
 			continue
