@@ -22,6 +22,7 @@ test-long: ## run the property tests of ledger, limits and reports on HISTORIES 
 citus: ## run the Citus tests: layout on three servers, plans of all statements, and all packages with SQL
 	@scripts/with-citus 2 go test -tags citus -vet=off -run "Distribut|Node|IDs|HashOfASite|Worker|Coordinator|Rebalance" ./internal/store
 	@scripts/with-citus 0 go test -tags citus -vet=off -run 'RequestsStayOnOneNode|OverNodes' ./internal/api ./internal/jobs
+	@scripts/with-citus 2 go test -tags citus -vet=off -run ScalingOut ./internal/cli
 	@scripts/with-citus 0 go test -vet=off ./internal/platform/... ./internal/account/... ./internal/book/... ./internal/notify/... ./internal/report \
 		./internal/ops/...
 
