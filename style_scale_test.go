@@ -23,6 +23,7 @@ const (
 	aKey      = "a random key, an address or an id finds the site: nothing else is known yet"
 	tidying   = "a job looks for the sites with rows that are old, and then removes some at one site at a time"
 	aPerson   = "what one person may do is read over all their sites"
+	aSite     = "a new site goes to the node with the fewest sites"
 	operators = "only operators see it: a list over all sites"
 	whole     = "a whole database is backed up, restored or checked"
 )
@@ -57,6 +58,7 @@ var acrossSites = map[string]string{
 	"internal/notify/webhooks.dueEndpoints":        aJob,
 
 	"internal/book/merchants.siteWhere": aKey,
+	"internal/platform/sites.Insert":    aSite,
 
 	"internal/platform/approvals.inboxPage":   operators,
 	"internal/notify/mail.placeOf":            operators,

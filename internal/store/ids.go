@@ -105,8 +105,8 @@ func (tx *Tx) NextIDs(table string, site int64, n int) (ids []int64, err error) 
 const siteIDs = 64
 
 // NextSite allocates the id of a new site. In a cluster it leads to the node with the fewest sites, as sites are assigned to nodes by a hash
-// of their ids.
-func (tx *Tx) NextSite() (id int64, err error) {
+// of their ids. known are the ids of all sites.
+func (tx *Tx) NextSite(known []int64) (id int64, err error) {
 	if tx.db.cluster == nil || len(tx.db.cluster.Holding()) < 2 {
 		return tx.NextID("sites", Deployment)
 	}
@@ -114,13 +114,8 @@ func (tx *Tx) NextSite() (id int64, err error) {
 	for _, n := range tx.db.cluster.Holding() {
 		sites[n] = 0
 	}
-	err = tx.each(`SELECT id FROM sites`, nil, func(scan func(dest ...any) error) error {
-		err := scan(&id)
-		sites[tx.db.cluster.Of(id)]++
-		return err
-	})
-	if err != nil {
-		return 0, err
+	for _, site := range known {
+		sites[tx.db.cluster.Of(site)]++
 	}
 	fewest := slices.Min(slices.Collect(maps.Values(sites)))
 	for range siteIDs {

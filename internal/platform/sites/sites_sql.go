@@ -16,7 +16,11 @@ func Insert(tx *store.Tx, s merchant.Site) (merchant.Site, error) {
 		return merchant.Site{}, err
 	}
 	s.Version, s.CreatedAt, s.ModifiedAt = 1, tx.Now, tx.Now
-	if s.ID, err = tx.NextSite(); err != nil {
+	known, err := store.Ids(tx, `SELECT id FROM sites`)
+	if err != nil {
+		return s, err
+	}
+	if s.ID, err = tx.NextSite(known); err != nil {
 		return s, err
 	}
 	_, err = tx.Exec(`INSERT INTO sites (id, path, name, sandbox, version, created_at, modified_at, permitted_urls, issuer, policyholder)
