@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/lib/csvcell"
+	"holdfast/internal/lib/tabular"
 	"holdfast/internal/report"
 )
 
@@ -49,7 +49,7 @@ func WriteBordereauCSV(w io.Writer, b report.Bordereau) error {
 	// The writer remembers its first error, which is returned at the end.
 	_ = out.Write(reports.BordereauColumns)
 	moment := []string{b.AsOf.String(), civil.FormatInstant(b.KnownAt)}
-	contract := []string{csvcell.PlainCell(b.Contract.Reference), input.YearOf(b.Contract)}
+	contract := []string{tabular.PlainCell(b.Contract.Reference), input.YearOf(b.Contract)}
 	for row, err := range b.Rows {
 		if err != nil {
 			return err

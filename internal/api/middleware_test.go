@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
-	"holdfast/internal/lib/csvcell"
+	"holdfast/internal/lib/tabular"
 	"holdfast/internal/platform/health"
 	"holdfast/internal/platform/sites"
 )
@@ -177,7 +177,7 @@ func TestNoCellIsAFormula(t *testing.T) {
 		"\n=1": "'\n=1", " =1": "' =1", "\u00a0=1": "'\u00a0=1", "\ufeff=1": "'\ufeff=1", "＝1": "'＝1", "＋1": "'＋1", "－1": "'－1", "＠A1": "'＠A1",
 		"|calc": "'|calc", "%0A": "'%0A", " ": " ", "'=1": "'=1",
 	} {
-		if got := csvcell.PlainCell(text); got != want {
+		if got := tabular.PlainCell(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/paymentfile"
 	"holdfast/internal/domain/merchant"
-	"holdfast/internal/lib/csvcell"
+	"holdfast/internal/lib/tabular"
 	"holdfast/internal/store"
 
 	"github.com/schollz/progressbar/v3"
@@ -233,7 +233,7 @@ func newRefusals(to io.Writer, name string) (*refusals, error) {
 func (r *refusals) add(refusal imports.Refusal) {
 	r.count++
 	if r.out != nil {
-		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), csvcell.PlainCell(refusal.Reason)}) // close returns the error
+		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), tabular.PlainCell(refusal.Reason)}) // close returns the error
 	}
 	at, _ := slices.BinarySearchFunc(r.first, refusal, func(a, b imports.Refusal) int { return cmp.Compare(a.Line, b.Line) })
 	r.first = slices.Insert(r.first, at, refusal)

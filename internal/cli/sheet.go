@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/errs"
-	"holdfast/internal/lib/csvcell"
+	"holdfast/internal/lib/tabular"
 
 	"github.com/rivo/uniseg"
 )
@@ -51,7 +51,7 @@ type cell struct {
 
 // words is a text. In a table it stays on one line.
 func words(text string) cell {
-	return cell{text: oneLine(text), plain: csvcell.PlainCell(text)}
+	return cell{text: oneLine(text), plain: tabular.PlainCell(text)}
 }
 
 func oneLine(text string) string {

@@ -152,12 +152,9 @@ func buildSQLite(ctx context.Context, path string, clock func() time.Time, c Con
 	return sqlite.BuildFile(path, func(name string) error { return fillSQLite(ctx, name, clock, c) })
 }
 
-// buildCache is the page cache of the one connection that fills a file, in KiB.
-const buildCache = 64 << 10
-
-// fillSQLite fills a new file. If it fails, the file is of no use: so there is no journal and no sync before the end.
+// fillSQLite fills a new file.
 func fillSQLite(ctx context.Context, path string, clock func() time.Time, c Content) error {
-	connector, err := sqlite.NewConnector(sqliteNameWith(path, "_journal_mode=OFF&_txlock=immediate", buildCache, "synchronous(OFF)"))
+	connector, err := sqlite.NewConnector(sqlite.BuildName(path))
 	if err != nil {
 		return err
 	}

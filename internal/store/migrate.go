@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"holdfast/internal/errs"
+	"holdfast/internal/store/postgres"
 )
 
 //go:embed migrations/*.sql
@@ -99,7 +100,7 @@ func (db *DB) migrate(ctx context.Context, list []migration) error {
 	}
 	ran, err := db.migrationsOf(ctx, sqlTx)
 	if err = db.outward(err); err != nil {
-		if errs.Is(err, errs.Unavailable) || mixedUp(err) {
+		if errs.Is(err, errs.Unavailable) || postgres.MixedUp(err) {
 			return err
 		}
 		return fmt.Errorf("%w: its table schema_migrations was not created by holdfast. Nothing was changed (%w)", ErrOtherSchema, err)

@@ -2,18 +2,12 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"holdfast/internal/store/postgres"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // Bounds of the connections to the nodes of a cluster.
@@ -72,16 +66,11 @@ func (db *DB) noteFailure(ctx context.Context, on *postgres.Node, err error) {
 	if err == nil || db.cluster == nil || ctx.Err() != nil {
 		return
 	}
-	answer, answered := errors.AsType[*pgconn.PgError](err)
-	refused, isRefused := errors.AsType[*pgconn.ConnectError](err)
-	if isRefused && refused != nil && (!answered || answer.Code == startingUp) {
+	if postgres.Refused(err) {
 		on.SetAway(true)
 		db.cluster.LookAgain(ctx)
 	}
 }
-
-// startingUp is the SQLSTATE of a server that is starting or stopping.
-const startingUp = "57P03"
 
 // followCluster connects to all nodes, if the server of the URL is the coordinator of a Citus cluster. Their host and port come from the
 // coordinator, and everything else from the URL.
@@ -99,16 +88,16 @@ func (db *DB) followCluster(ctx context.Context, address string) (err error) {
 				rest.Del(name)
 			}
 			at.RawQuery = rest.Encode()
-			on, err := db.connect(at.String(), nodeConnectTime)
+			on, _, err := postgres.Connect(at.String(), nodeConnectTime, writeLifetime)
 			if err != nil {
 				return nil, err
 			}
 			db.long.bound(on.Long)
-			on.IDs, err = idPool(at.String())
+			on.IDs, err = postgres.ConnectIDs(at.String(), nodeConnectTime, idConns)
 			return on, err
 		},
 	}
-	if db.own.IDs, err = idPool(address); err != nil {
+	if db.own.IDs, err = postgres.ConnectIDs(address, nodeConnectTime, idConns); err != nil {
 		return err
 	}
 	if ok, err := cluster.Start(ctx, db.own); err != nil || !ok {
@@ -116,21 +105,4 @@ func (db *DB) followCluster(ctx context.Context, address string) (err error) {
 	}
 	db.cluster = cluster
 	return nil
-}
-
-// idPool makes the connections for drawing ids. Their commits do not wait for the disk: the write that uses the ids commits later in the
-// same log, and waits.
-func idPool(address string) (*sql.DB, error) {
-	config, err := pgx.ParseConfig(address)
-	if err != nil {
-		return nil, fmt.Errorf("invalid database URL: %w", err)
-	}
-	if !strings.Contains(address, "connect_timeout") {
-		config.ConnectTimeout = nodeConnectTime
-	}
-	config.RuntimeParams["synchronous_commit"] = "off"
-	pool := stdlib.OpenDB(*config)
-	pool.SetMaxOpenConns(idConns)
-	pool.SetMaxIdleConns(idConns)
-	return pool, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,19 +21,6 @@ const OutcomeUnknown = "outcome_unknown"
 // errOutcomeUnknown: the commit was sent to the database, but it has not responded.
 var errOutcomeUnknown = errors.New("it is unknown whether the database has stored the changes")
 
-// ofCitus is the SQLSTATE of Citus errors without a code of their own. As the answer to a COMMIT, it means that a node was lost, which
-// may have stored the changes.
-const ofCitus = "XX000"
-
-// lostNode reports whether Citus has lost the connection to a node, or its own server.
-func lostNode(err error) bool {
-	text := ""
-	if postgresCode(err) == ofCitus {
-		text = err.Error()
-	}
-	return strings.Contains(text, "failure on connection marked as essential") || strings.Contains(text, "postmaster was shut down")
-}
-
 // commit ends a transaction. An error that is errOutcomeUnknown leaves open whether the changes are stored; after any
 // other one nothing is.
 func (db *DB) commit(ctx context.Context, sqlTx transaction) error {
@@ -47,7 +33,7 @@ func (db *DB) commit(ctx context.Context, sqlTx transaction) error {
 		db.work.commits.Add(1)
 	}
 	db.files.HaltAfter(err)
-	if err != nil && db.engine.notCommitted(err) && postgresCode(err) != ofCitus {
+	if err != nil && db.engine.notCommitted(err) {
 		return err
 	}
 	if err == nil {
@@ -82,7 +68,7 @@ func (db *DB) outward(err error) error {
 		return err
 	case db.engine.conflict(err):
 		return fmt.Errorf("%w: %w", ErrConflict, err)
-	case db.engine.unreachable(err), db.engine.transient(err), lostNode(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sqlite.ErrMoved),
+	case db.engine.unreachable(err), db.engine.transient(err), postgres.LostNode(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sqlite.ErrMoved),
 		errors.Is(err, errAway):
 		return &errs.Error{
 			Kind:       errs.Unavailable,
@@ -90,7 +76,7 @@ func (db *DB) outward(err error) error {
 			RetryAfter: time.Second,
 			Err:        err,
 		}
-	case mixedUp(err):
+	case postgres.MixedUp(err):
 		return fmt.Errorf("a pooler such as PgBouncer gives each transaction a different connection: "+
 			"add default_query_exec_mode=cache_describe to the database URL: %w", err)
 	default:

@@ -3,27 +3,18 @@ package store
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"slices"
 	"strings"
 	"time"
 
 	"holdfast/internal/store/catalog"
 	"holdfast/internal/store/postgres"
 	"holdfast/internal/store/sqltext"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // Bounds of the PostgreSQL pool and of the retries of one write.
 const (
-	postgresConns = 16
 	writeAttempts = 10
 	lossAttempts  = 3 // of these, the locks that may end with a lost connection
 	// connectTime is the timeout for a connection to one server. It is shorter than writeLifetime, so that the second of
@@ -42,39 +33,19 @@ var postgresEngine = &engine{
 		"{{bytewise}}", ` COLLATE "C"`,
 		"{{postgres}}", "",
 	),
-	hasSchema:  "SELECT to_regclass('schema_migrations') IS NOT NULL",
-	lockSchema: "SELECT pg_advisory_xact_lock(7310032)", // any number, as long as every holdfast takes the same
-	rowLock:    " FOR NO KEY UPDATE",
-	afterwards: keepLaidOut,
-	tryLock:    "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7310033))",
-	conflict: func(err error) bool {
-		return strings.HasPrefix(postgresCode(err), "23") // integrity constraint violation
-	},
-	transient: func(err error) bool {
-		c := postgresCode(err)
-		return c == "40001" || c == "40P01" // serialization failure, deadlock
-	},
-	unreachable: func(err error) bool {
-		c := postgresCode(err)
-		netErr, isNet := errors.AsType[net.Error](err)
-		connErr, isConn := errors.AsType[*pgconn.ConnectError](err)
-		return isNet && netErr != nil || isConn && connErr != nil || lostPostgres(err) ||
-			// connection exceptions, resources exhausted, an operator's shutdown, a statement timeout, a lock timeout, an
-			// error of the server's disk
-			strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57") || c == "55P03" || c == "58030"
-	},
-	sumTooLarge: func(err error) bool { return postgresCode(err) == "22003" },
-	lost:        lostPostgres,
-	stuck: func(err error) bool { // the disk is full or broken, or the server takes no writes
-		return slices.Contains([]string{"53100", "58030", readOnlyServer}, postgresCode(err))
-	},
-	notCommitted: func(err error) bool {
-		answer, answered := errors.AsType[*pgconn.PgError](err)
-		return answered && answer.SeverityUnlocalized == "ERROR" ||
-			errors.Is(err, pgx.ErrTxCommitRollback) || errors.Is(err, sql.ErrTxDone)
-		// pgconn.SafeToRetry does not help: it says yes of a COMMIT whose answer was cut off.
-	},
-	rowsAtOnce: sqltext.MostRows, manyWrites: true,
+	hasSchema:    "SELECT to_regclass('schema_migrations') IS NOT NULL",
+	lockSchema:   "SELECT pg_advisory_xact_lock(7310032)", // any number, as long as every holdfast takes the same
+	rowLock:      " FOR NO KEY UPDATE",
+	afterwards:   keepLaidOut,
+	tryLock:      "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7310033))",
+	conflict:     postgres.Conflict,
+	transient:    postgres.Transient,
+	unreachable:  postgres.Unreachable,
+	sumTooLarge:  postgres.SumTooLarge,
+	lost:         postgres.Lost,
+	stuck:        postgres.Stuck,
+	notCommitted: postgres.NotCommitted,
+	rowsAtOnce:   sqltext.MostRows, manyWrites: true,
 	columns: `SELECT c.relname, a.attname, upper(format_type(a.atttypid, NULL)),
 			COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0), pg_get_serial_sequence(c.oid::regclass::text, a.attname) IS NOT NULL
 		FROM pg_class c
@@ -105,43 +76,8 @@ var postgresEngine = &engine{
 		"generate_series(1, CAST($2 AS BIGINT))",
 	nextOfSite: postgres.NextOfSite,
 	bulk: func(ctx context.Context, conn *sql.Conn, t catalog.Table, rows [][]any) error {
-		return conn.Raw(func(driver any) error {
-			_, err := driver.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{t.Name}, t.Names(), pgx.CopyFromRows(rows))
-			return err
-		})
+		return postgres.Copy(ctx, conn, t.Name, t.Names(), rows)
 	},
-}
-
-// readOnlyServer is the SQLSTATE of a write on a server that takes none: a standby, or the former primary after a
-// fail-over.
-const readOnlyServer = "25006"
-
-// lostPostgres reports whether the connection is lost, or its server accepts no writes. Another connection may work.
-func lostPostgres(err error) bool {
-	for _, cut := range []error{
-		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed, driver.ErrBadConn, sql.ErrConnDone,
-	} {
-		if errors.Is(err, cut) {
-			return true
-		}
-	}
-	if _, cut := errors.AsType[*net.OpError](err); cut {
-		return true
-	}
-	// An operator or a crash has ended the session, the server starts, or the transaction was idle for too long.
-	return slices.Contains([]string{"57P01", "57P02", "57P03", "25P03", readOnlyServer}, postgresCode(err))
-}
-
-// mixedUp reports whether a statement that was prepared on another connection was meant: a pooler that gives each transaction
-// another connection does so.
-func mixedUp(err error) bool { return slices.Contains([]string{"26000", "42P05"}, postgresCode(err)) }
-
-// postgresCode returns the SQLSTATE inside err, "" where there is none.
-func postgresCode(err error) string {
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return e.Code
-	}
-	return ""
 }
 
 // openPostgres opens the pool and tries one connection. If the server is the coordinator of a Citus cluster, it follows the cluster.
@@ -163,7 +99,8 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 func postgresAt(url string, clock func() time.Time) (*DB, error) {
 	db := &DB{engine: postgresEngine, clock: clock, long: &longReads{}}
 	var err error
-	if db.own, err = db.connect(url, connectTime); err != nil {
+	// A transaction may be idle for writeLifetime: together they stay within FinalAfter (R0).
+	if db.own, db.bounds, err = postgres.Connect(url, connectTime, writeLifetime); err != nil {
 		return nil, err
 	}
 	db.write = db.own.Short
@@ -171,43 +108,6 @@ func postgresAt(url string, clock func() time.Time) (*DB, error) {
 	db.writer = oneByOne{db}
 	return db, nil
 }
-
-// connect makes the pools of one server, without connecting.
-func (db *DB) connect(url string, timeout time.Duration) (*postgres.Node, error) {
-	config, err := pgx.ParseConfig(url)
-	if err != nil {
-		return nil, fmt.Errorf("invalid database URL: %w", err)
-	}
-	if config.ConnectTimeout == 0 || config.ConnectTimeout > timeout && !strings.Contains(url, "connect_timeout") {
-		config.ConnectTimeout = timeout
-	}
-	// Not as a parameter of the connection, which a pooler in between may refuse.
-	var after []stdlib.OptionOpenDB
-	switch _, set := config.RuntimeParams[idleInTransaction]; {
-	case set:
-	case config.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement: // behind a pooler of transactions
-		db.bounds = "SET LOCAL " + idleBound + "; "
-	default:
-		after = append(after, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-			_, err := conn.Exec(ctx, "SET "+idleBound)
-			return err
-		}))
-	}
-	on := &postgres.Node{Short: stdlib.OpenDB(*config, after...), Long: stdlib.OpenDB(*config)}
-	on.Short.SetMaxOpenConns(postgresConns)
-	on.Short.SetMaxIdleConns(postgresConns)
-	on.Short.SetConnMaxIdleTime(5 * time.Minute)
-	// Long reads have connections of their own, which are opened when the first one comes.
-	on.Long.SetConnMaxIdleTime(5 * time.Minute)
-	return on, nil
-}
-
-// idleInTransaction is the server's setting that ends a transaction whose client has gone silent, for example after a
-// power loss. Until then the transaction's locks block everyone else. It is as long as writeLifetime: together they
-// stay within FinalAfter (R0).
-const idleInTransaction = "idle_in_transaction_session_timeout"
-
-var idleBound = fmt.Sprintf("%s = %d", idleInTransaction, writeLifetime.Milliseconds())
 
 // oneByOne runs each write in a transaction of its own.
 type oneByOne struct{ db *DB }
@@ -267,10 +167,7 @@ func (db *DB) renewAfter(ctx context.Context, on *postgres.Node, err error) bool
 		closed := make(chan struct{})
 		go func() {
 			defer close(closed)
-			on.Short.SetMaxIdleConns(0)
-			on.Short.SetMaxIdleConns(postgresConns)
-			on.Long.SetMaxIdleConns(0)
-			on.Long.SetMaxIdleConns(int(db.long.bounds.Places))
+			on.CloseIdle(int(db.long.bounds.Places))
 		}()
 		select {
 		case <-closed:
@@ -279,5 +176,5 @@ func (db *DB) renewAfter(ctx context.Context, on *postgres.Node, err error) bool
 			return false
 		}
 	}
-	return postgresCode(err) != readOnlyServer
+	return !postgres.ReadOnly(err)
 }

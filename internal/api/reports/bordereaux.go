@@ -4,7 +4,7 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/lib/csvcell"
+	"holdfast/internal/lib/tabular"
 )
 
 // BordereauRow is a row of the premium bordereau, with the columns that underwriters expect. Amounts are decimal
@@ -41,7 +41,7 @@ var BordereauColumns = []string{
 // Cells are the cells of the row from certificate to net, for the CSV.
 func (r BordereauRow) Cells() []string {
 	return []string{
-		r.Certificate, csvcell.PlainCell(r.Insured), csvcell.PlainCell(r.Merchant), r.Inception.String(), r.Expiry.String(), r.CountryOfRisk,
+		r.Certificate, tabular.PlainCell(r.Insured), tabular.PlainCell(r.Merchant), r.Inception.String(), r.Expiry.String(), r.CountryOfRisk,
 		r.TransactionType, r.Booked.String(), r.Effective.String(), string(r.OriginalCurrency), r.SumInsured,
 		string(r.SettlementCurrency), r.SettlementInsured, r.RateOfExchange, r.OriginalPerEuro, r.SettlementPerEuro, r.Gross,
 		r.Tax, r.Net,

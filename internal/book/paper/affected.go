@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/lib/csvcell"
+	"holdfast/internal/lib/tabular"
 
 	"github.com/xuri/excelize/v2"
 )
@@ -43,7 +43,7 @@ func affectedCells(a insolvencies.Affected) []string {
 		money.FormatPlain(a.Undelivered, a.Currency), a.LastDay.String(), yes[a.Eligible()], string(a.Ineligible),
 	}
 	for i, cell := range cells {
-		cells[i] = csvcell.PlainCell(cell)
+		cells[i] = tabular.PlainCell(cell)
 	}
 	return cells
 }

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/lib/csvcell"
+	"holdfast/internal/lib/tabular"
 )
 
 var columns = []string{
@@ -31,7 +31,7 @@ func WriteCSV(
 	asOf, statement := s.Period.Last.String(), number(s.Number)
 	sum := func(row, kind string, amount int64) error {
 		cells := make([]string, len(columns))
-		cells[0], cells[1], cells[2], cells[5] = asOf, statement, row, csvcell.PlainCell(kind)
+		cells[0], cells[1], cells[2], cells[5] = asOf, statement, row, tabular.PlainCell(kind)
 		cells[16], cells[17] = string(s.Currency), money.FormatPlain(amount, s.Currency)
 		return out.Write(cells)
 	}
@@ -48,7 +48,7 @@ func WriteCSV(
 		}
 		_ = out.Write([]string{
 			asOf, statement, chargeNames[label], number(l.ID), civil.DayOf(l.RecordedAt).String(), l.Kind, l.Cause,
-			number(l.TransactionID), number(l.BookingID), csvcell.PlainCell(l.BookingReference), string(l.Currency),
+			number(l.TransactionID), number(l.BookingID), tabular.PlainCell(l.BookingReference), string(l.Currency),
 			money.FormatPlain(l.StateAmount, l.Currency), l.Exchange.String(), money.FormatPlain(l.StateValue, s.Currency),
 			number(l.LeadDays), number(l.PPM), string(s.Currency), money.FormatPlain(l.Amount, s.Currency),
 			money.FormatPlain(l.Retained, s.Currency), refers,

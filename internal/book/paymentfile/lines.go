@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 
-	"holdfast/internal/lib/csvcell"
 	"holdfast/internal/lib/tabular"
 )
 
@@ -31,7 +30,7 @@ func (r *records) next() (cells []string, number int, err error) {
 	}
 	for i := range row.Cells {
 		if r.mended {
-			row.Cells[i] = csvcell.UnshieldCell(row.Cells[i])
+			row.Cells[i] = tabular.UnshieldCell(row.Cells[i])
 		}
 	}
 	return row.Cells, row.Line, nil

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/lib/csvcell"
+	"holdfast/internal/lib/tabular"
 )
 
 // The columns that WriteRefused puts before those of the file. Reading ignores them, as all columns that are not ours.
@@ -52,7 +52,7 @@ func WriteRefused(to io.Writer, file io.Reader, refused iter.Seq2[Refused, error
 		row := []string{line, reason}
 		for i, cell := range cells {
 			if !slices.Contains(left, i) {
-				row = append(row, csvcell.ShieldCell(cell))
+				row = append(row, tabular.ShieldCell(cell))
 			}
 		}
 		return out.Write(row)
@@ -82,7 +82,7 @@ func WriteRefused(to io.Writer, file io.Reader, refused iter.Seq2[Refused, error
 		if over || at != row.Line {
 			its = nil
 		}
-		if err := write(strconv.Itoa(row.Line), csvcell.PlainCell(row.Reason), its); err != nil {
+		if err := write(strconv.Itoa(row.Line), tabular.PlainCell(row.Reason), its); err != nil {
 			return err
 		}
 	}

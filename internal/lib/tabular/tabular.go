@@ -1,5 +1,6 @@
 // Package tabular reads files of rows as programs export them: separated by commas, semicolons, tabs or bars, with LF, CRLF or CR, in UTF-8,
-// UTF-16 or Windows-1252 (Latin-1). It holds one row in memory, and a broken row is an error of that row alone. Start at Open.
+// UTF-16 or Windows-1252 (Latin-1). It holds one row in memory, and a broken row is an error of that row alone. For files that
+// the program writes, it escapes cells that a spreadsheet would run as formulas. Start at Open and PlainCell.
 package tabular
 
 import (

@@ -7,12 +7,12 @@
 //   - halt.go: after a failed sync, nothing is written until a restart.
 //   - turn.go: a file lock by which processes on one database yield to each other.
 //   - plan.go: fixed statistics for the query planner.
+//   - names.go, errors.go: how connections are configured, and what their errors mean.
 //
 // It owns the files that end in .made and .turn.
 package sqlite
 
 import (
-	"errors"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -25,11 +25,3 @@ func init() { sqlite.MustRegisterCollationUtf8("C", strings.Compare) }
 // On Linux, SQLite takes locks that belong to an open file. POSIX locks belong to the process, which loses them as soon as it
 // closes any handle of the database file, as Files.sync does. Where this fails, that does nothing.
 func init() { _, _ = sqlite.OFDLocking(true) }
-
-// Code returns SQLite's primary result code inside an error, or 0.
-func Code(err error) int {
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		return e.Code() & 0xff
-	}
-	return 0
-}

@@ -1,5 +1,4 @@
-// Package csvcell escapes CSV cells that a spreadsheet would treat as formulas. Start at ShieldCell.
-package csvcell
+package tabular
 
 import (
 	"strings"
