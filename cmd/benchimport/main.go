@@ -71,7 +71,7 @@ func run(ctx context.Context, out io.Writer, rows, callers int, dry bool) error 
 		return err
 	})
 	fmt.Fprintf(out, "import of %d rows: %s, created %d\n", rows, time.Since(began).Round(time.Second), report.Payments.Created)
-	fmt.Fprintf(out, "writes alone:  %s\nwrites beside: %s\n", alone, loaded)
+	fmt.Fprintf(out, "writes alone:            %s\nwrites during an import: %s\n", alone, loaded)
 	return errors.Join(alone.err, loaded.err)
 }
 

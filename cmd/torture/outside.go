@@ -122,7 +122,7 @@ func (s *siege) surround(base, who string) error {
 	if err != nil {
 		return err
 	}
-	beside, err := s.outside(idle.base, oneToken, 2)
+	control, err := s.outside(idle.base, oneToken, 2)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (s *siege) surround(base, who string) error {
 	for _, of := range []struct {
 		name string
 		*helper
-	}{{"callers outside the crowd", others}, {"callers of an idle server meanwhile", beside}} {
+	}{{"callers outside the crowd", others}, {"callers of an idle server meanwhile", control}} {
 		said, ended := of.end()
 		if err = errors.Join(err, ended); err != nil {
 			continue

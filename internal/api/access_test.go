@@ -31,7 +31,7 @@ var callers = []struct {
 	{"jwt-expired", "an access token of an hour ago", false},
 	{"jwt-ended", "an access token whose refresh token was deleted", false},
 	{"refresh", "a refresh token, which is no access token", false},
-	{"leaver", "somebody whose access was taken away", false},
+	{"leaver", "a former member", false},
 	{"token-wrong", "an API token with the secret of another", false},
 	{"token-expired", "an API token that has expired", false},
 	{"token-deleted", "an API token that was deleted", false},
@@ -228,7 +228,7 @@ func TestAccessMatrix(t *testing.T) {
 		}
 		for key := range known {
 			if !*rewrite && !seen[key] {
-				t.Errorf("%s stands in the matrix and is no route", key)
+				t.Errorf("%s is in the matrix but is not a route", key)
 			}
 		}
 	})

@@ -55,7 +55,7 @@ const (
 	responseLine = "----"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the responses of the conversations anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the responses of the conversations")
 
 // turn is one exchange of a conversation.
 type turn struct {
@@ -97,7 +97,7 @@ func TestConversations(t *testing.T) {
 }
 
 // converse runs one file, and rewrites or compares it.
-func converse(t *testing.T, w *world, file string, anew bool) {
+func converse(t *testing.T, w *world, file string, rewriting bool) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	must(t, err)
@@ -105,12 +105,12 @@ func converse(t *testing.T, w *world, file string, anew bool) {
 	var written []string
 	for i, old := range turns(string(text)) {
 		response := k.run(t, old.request)
-		if !anew && response != old.response {
+		if !rewriting && response != old.response {
 			t.Errorf("%s, exchange %d:\n%s\nanswered\n\n%s\n\ninstead of\n\n%s", file, i+1, old.request, response, old.response)
 		}
 		written = append(written, old.request+"\n\n"+responseLine+"\n"+response+"\n")
 	}
-	if anew {
+	if rewriting {
 		must(t, os.WriteFile(file, []byte(strings.Join(written, "\n"+exchangeLine+"\n\n")), 0o644))
 	}
 }

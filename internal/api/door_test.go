@@ -89,12 +89,12 @@ func TestAFullHouseRefusesAndStaysAlive(t *testing.T) {
 		t.Errorf("a login too many answers %d", w.Code)
 	}
 	if n := strings.Count(log.String(), "status=503"); n != 1 {
-		t.Errorf("%d lines tell of requests that were refused:\n%s", n, log)
+		t.Errorf("%d lines about rejected requests:\n%s", n, log)
 	}
 	*now = now.Add(failurePause)
 	ask(t, h, "GET", "/healthz")
 	if !strings.Contains(log.String(), `what="requests with status 503" times=50`) {
-		t.Errorf("nothing tells how many:\n%s", log)
+		t.Errorf("the count is missing:\n%s", log)
 	}
 }
 

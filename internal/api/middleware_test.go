@@ -136,7 +136,7 @@ func TestAnUntrustedProxyIsLoggedOnce(t *testing.T) {
 			ask(t, h, "GET", "/healthz", c.header, "198.51.100.7")
 		}
 		if n := strings.Count(log.String(), "--trusted-proxies"); n != c.want {
-			t.Errorf("%s: the log tells of a proxy %d times, want %d:\n%s", c.header, n, c.want, log)
+			t.Errorf("%s: the log has %d lines about a proxy, want %d:\n%s", c.header, n, c.want, log)
 		}
 	}
 }

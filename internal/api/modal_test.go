@@ -146,58 +146,58 @@ func TestTheArgumentsOfTheCallbacks(t *testing.T) {
 			w := newWorld(t, engine.Database(t), io.Discard)
 			token := openModal(t, w)
 			k := &talk{world: w, as: "nobody", kept: map[string]string{}}
-			ask := func(method, path, body string) (status int, told map[string]any) {
+			ask := func(method, path, body string) (status int, reply map[string]any) {
 				response, answered := k.exchange(t, modalRequest(t, token, method, path, body))
-				must(t, json.Unmarshal(answered, &told))
-				return response.StatusCode, told
+				must(t, json.Unmarshal(answered, &reply))
+				return response.StatusCode, reply
 			}
-			check := func(callback, shape string, status, wantStatus int, told map[string]any) {
+			check := func(callback, shape string, status, wantStatus int, reply map[string]any) {
 				t.Helper()
-				if missing := lacks(shape, told); status != wantStatus || len(missing) > 0 {
-					t.Errorf("%s: %d, without %v: %v", callback, status, missing, told)
+				if missing := lacks(shape, reply); status != wantStatus || len(missing) > 0 {
+					t.Errorf("%s: %d, without %v: %v", callback, status, missing, reply)
 				}
 			}
-			status, told := ask(http.MethodPost, "sessions", `{"path": "demo", "environment": "test", "origin": "https://shop.example",
+			status, reply := ask(http.MethodPost, "sessions", `{"path": "demo", "environment": "test", "origin": "https://shop.example",
 				"booking_auth": "wrong", "channels": 1, "currencies": "GBP", "total": 9900}`)
-			check("token_error", "error", status, http.StatusForbidden, told)
-			if told["code"] != "jwt_auth_invalid_request" || told["data"].(map[string]any)["status"] != 403.0 {
-				t.Errorf("token_error: %v", told)
+			check("token_error", "error", status, http.StatusForbidden, reply)
+			if reply["code"] != "jwt_auth_invalid_request" || reply["data"].(map[string]any)["status"] != 403.0 {
+				t.Errorf("token_error: %v", reply)
 			}
-			status, told = ask(http.MethodPost, "bookings", `{"firstname": "Ada", "email": "nobody", "pax": "many"}`)
-			check("booking_error", "error", status, http.StatusBadRequest, told)
-			params, keyed := told["data"].(map[string]any)["params"].(map[string]any)
-			if told["code"] != "rest_invalid_param" || !keyed || !slices.Equal(named(params), []string{"country", "date", "email", "pax", "surname"}) {
-				t.Errorf("booking_error: %v", told)
+			status, reply = ask(http.MethodPost, "bookings", `{"firstname": "Ada", "email": "nobody", "pax": "many"}`)
+			check("booking_error", "error", status, http.StatusBadRequest, reply)
+			params, keyed := reply["data"].(map[string]any)["params"].(map[string]any)
+			if reply["code"] != "rest_invalid_param" || !keyed || !slices.Equal(named(params), []string{"country", "date", "email", "pax", "surname"}) {
+				t.Errorf("booking_error: %v", reply)
 			}
-			status, told = ask(http.MethodPost, "bookings", modalBooking)
-			check("booking_logged", "booking", status, http.StatusCreated, told)
-			if told["status"] != "draft" || told["author"] != "modal/1" {
-				t.Errorf("booking_logged: %v by %v", told["status"], told["author"])
+			status, reply = ask(http.MethodPost, "bookings", modalBooking)
+			check("booking_logged", "booking", status, http.StatusCreated, reply)
+			if reply["status"] != "draft" || reply["author"] != "modal/1" {
+				t.Errorf("booking_logged: %v by %v", reply["status"], reply["author"])
 			}
-			status, told = ask(http.MethodGet, "bookings/1", "")
-			check("booking_exists", "booking", status, http.StatusOK, told)
+			status, reply = ask(http.MethodGet, "bookings/1", "")
+			check("booking_exists", "booking", status, http.StatusOK, reply)
 			for _, attempt := range []struct{ callback, token, status string }{
 				{"transaction_failed", "tok_declined", "failed"}, {"transaction_result_available", "tok_3ds_challenge", "pending"},
 			} {
-				status, told = ask(http.MethodPost, "transactions", `{"token": "`+attempt.token+`"}`)
-				check(attempt.callback, "transaction", status, http.StatusCreated, told)
-				check(attempt.callback+", its booking", "part", status, http.StatusCreated, told["bookings"].([]any)[0].(map[string]any))
-				if told["status"] != attempt.status || told["attempt_3ds"] != true || told["3ds_redirect_url"] != baseURL+checkout.ModalReturnPath+"?path=demo" {
-					t.Errorf("%s: %v, %v, %v", attempt.callback, told["status"], told["attempt_3ds"], told["3ds_redirect_url"])
+				status, reply = ask(http.MethodPost, "transactions", `{"token": "`+attempt.token+`"}`)
+				check(attempt.callback, "transaction", status, http.StatusCreated, reply)
+				check(attempt.callback+", its booking", "part", status, http.StatusCreated, reply["bookings"].([]any)[0].(map[string]any))
+				if reply["status"] != attempt.status || reply["attempt_3ds"] != true || reply["3ds_redirect_url"] != baseURL+checkout.ModalReturnPath+"?path=demo" {
+					t.Errorf("%s: %v, %v, %v", attempt.callback, reply["status"], reply["attempt_3ds"], reply["3ds_redirect_url"])
 				}
 			}
-			w.answerChallenge(t, told["3ds_response"].(map[string]any)["value"].(string), "approve")
+			w.answerChallenge(t, reply["3ds_response"].(map[string]any)["value"].(string), "approve")
 			w.ask(t)
 			w.clock.set(w.clock.read().Add(2 * time.Minute))
 			w.ask(t)
-			status, told = ask(http.MethodGet, "transactions/2", "")
-			check("transaction_logged", "transaction", status, http.StatusOK, told)
-			if told["status"] != "complete" || told["hash"] == "" {
-				t.Errorf("transaction_logged: %v", told)
+			status, reply = ask(http.MethodGet, "transactions/2", "")
+			check("transaction_logged", "transaction", status, http.StatusOK, reply)
+			if reply["status"] != "complete" || reply["hash"] == "" {
+				t.Errorf("transaction_logged: %v", reply)
 			}
-			status, told = ask(http.MethodPost, "transactions", `{"token": "tok_visa"}`)
-			check("transaction_error", "error", status, http.StatusConflict, told)
-			if told["message"] == "" {
+			status, reply = ask(http.MethodPost, "transactions", `{"token": "tok_visa"}`)
+			check("transaction_error", "error", status, http.StatusConflict, reply)
+			if reply["message"] == "" {
 				t.Error("transaction_error has no message")
 			}
 		})
@@ -214,10 +214,10 @@ func TestNoCardNumberGetsIntoTheModal(t *testing.T) {
 	ask := func(method, path, body string) (code any) {
 		answer := httptest.NewRecorder()
 		w.handler.ServeHTTP(answer, modalRequest(t, token, method, path, body))
-		var told map[string]any
-		must(t, json.Unmarshal(answer.Body.Bytes(), &told))
+		var reply map[string]any
+		must(t, json.Unmarshal(answer.Body.Bytes(), &reply))
 		left.Write(answer.Body.Bytes())
-		return told["code"]
+		return reply["code"]
 	}
 	for _, request := range []struct {
 		path   string

@@ -90,7 +90,7 @@ func TestTheBoundsOfFilesAreSettings(t *testing.T) {
 		{"five rows", strings.NewReader(uploadHeader + strings.Repeat(uploadRow, 5)), 202, `"rows":5`},
 		{"six rows", strings.NewReader(uploadHeader + strings.Repeat(uploadRow, 6)), 413, "at most 5 rows"},
 		{"many bytes", strings.NewReader(long), 413, "at most 2000 bytes"},
-		{"many bytes, of which nobody tells", io.MultiReader(strings.NewReader(long)), 413, "at most"},
+		{"many bytes, without Content-Length", io.MultiReader(strings.NewReader(long)), 413, "at most"},
 	} {
 		if status, text := send(c.file); status != c.status || !strings.Contains(strings.ReplaceAll(text, ": ", ":"), c.says) {
 			t.Errorf("%s: %d %s", c.what, status, text)

@@ -1,6 +1,6 @@
 // Package psp defines what holdfast needs from a card processor: charge a card, refund it, and report later how a
 // request ended. Each processor has an adapter in a subpackage. No type here holds a card number: a token of the
-// tokenizer stands in for the card.
+// tokenizer replaces the card.
 package psp
 
 import (
@@ -74,7 +74,7 @@ type Tokenizer struct {
 
 // Card is the card that pays.
 type Card struct {
-	Token  string // stands for the card number, at the tokenizer
+	Token  string // replaces the card number, at the tokenizer
 	Month  int    // of expiry, 1 to 12; 0 when the token includes the expiry
 	Year   int    // of expiry, four digits; 0 when the token includes the expiry
 	Holder string // name of the cardholder; "" when it is not known

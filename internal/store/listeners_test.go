@@ -22,7 +22,7 @@ func TestListenersAreNotified(t *testing.T) {
 				return false
 			}
 		}
-		tell := func(sites ...int64) func(tx *store.Tx) error {
+		notify := func(sites ...int64) func(tx *store.Tx) error {
 			return func(tx *store.Tx) error {
 				for _, site := range sites {
 					tx.NotifySite(site)
@@ -38,8 +38,8 @@ func TestListenersAreNotified(t *testing.T) {
 		if !errors.Is(err, refused) || heard(own) {
 			t.Errorf("a write that is not stored is heard, %v", err)
 		}
-		dbtest.Write(t, db, tell(1, 1))
-		dbtest.Write(t, db, tell(1, 3))
+		dbtest.Write(t, db, notify(1, 1))
+		dbtest.Write(t, db, notify(1, 3))
 		if !heard(own) || heard(own) || heard(other) {
 			t.Error("two writes on the site 1 are not heard there once")
 		}

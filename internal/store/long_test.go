@@ -91,7 +91,7 @@ func TestOneCallerDoesNotTakeAllReports(t *testing.T) {
 	}
 	for _, other := range []string{"modest", ""} {
 		if err := long(other, func() {}); err != nil {
-			t.Errorf("caller %q beside the first one: %v", other, err)
+			t.Errorf("caller %q next to the first one: %v", other, err)
 		}
 	}
 	close(end)

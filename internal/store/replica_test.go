@@ -70,7 +70,7 @@ func TestReportsReadTheCopy(t *testing.T) {
 				var from string
 				err := read(func(tx *store.Tx) error {
 					if tx.OfCopy() || tx.Now != f.now {
-						t.Errorf("%s is told that it reads a copy as of %s", name, tx.Now)
+						t.Errorf("%s reads a replica as of %s", name, tx.Now)
 					}
 					return tx.QueryRow(`SELECT name FROM jobs WHERE name IN ('primary', 'copy')`, nil, &from)
 				})

@@ -69,7 +69,7 @@ func TestATokenEndsForGoodWithTheAccessOfItsCreator(t *testing.T) {
 			}
 		}
 		if ended != 1 {
-			t.Errorf("the audit tells %d times that the token is deleted", ended)
+			t.Errorf("the audit log has %d records of the deleted token", ended)
 		}
 
 		apptest.WantKind(t, h.Tokens.DeleteAll(ctx, access.System(1)), errs.Internal, "deleting all")
@@ -292,7 +292,7 @@ func TestALeakedKeyEndsAtOnce(t *testing.T) {
 				apptest.WantKind(t, err, want, what)
 			}
 		}
-		try(errs.Internal, "a forged token while the key stands")
+		try(errs.Internal, "a forged token while the key is valid")
 		apptest.WantKind(t, h.Sessions.RotateKeys(t.Context(), access.System(1)), errs.Internal, "rotation")
 		h.Now.Move(17 * time.Minute)
 		try(errs.JWTInvalid, "a forged token after the rotation")

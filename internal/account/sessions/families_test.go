@@ -80,7 +80,7 @@ func TestAnOldRefreshTokenEndsItsFamilyInEveryProcess(t *testing.T) {
 				}
 				refresh(t, h, other.RefreshToken, errs.Internal, "the refresh token of another family")
 				if again := refresh(t, h, plain.RefreshToken, errs.Internal, "without rotation"); again.RefreshToken != plain.RefreshToken {
-					t.Error("a token that nobody asked to rotate has rotated")
+					t.Error("a token without rotation has rotated")
 				}
 				all := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
 				records, err := h.Audit.List(t.Context(), access.System(0), audit.Filter{}, all)
@@ -155,7 +155,7 @@ func TestParallelRefreshesGetTheSameToken(t *testing.T) {
 			process := []*apptest.House{h, second}[i/2]
 			group.Go(func() {
 				if _, err := process.Sessions.Refresh(t.Context(), "", token); err != nil {
-					apptest.WantKind(t, err, errs.JWTInvalid, "a refresh beside a reuse")
+					apptest.WantKind(t, err, errs.JWTInvalid, "a refresh during a reuse")
 				}
 			})
 		}

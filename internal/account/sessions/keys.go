@@ -31,11 +31,11 @@ type keys struct {
 
 // ring returns the keys. It reads them again if the cache is stale or the caller requests it. The very first call makes a
 // key.
-func (k *keys) ring(ctx context.Context, anew bool) (credentials.Keyring, error) {
+func (k *keys) ring(ctx context.Context, reload bool) (credentials.Keyring, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.Clock()
-	if !anew && !k.readAt.IsZero() && now.Sub(k.readAt).Abs() < ringLife {
+	if !reload && !k.readAt.IsZero() && now.Sub(k.readAt).Abs() < ringLife {
 		return k.known, nil
 	}
 	stored, err := k.stored(ctx)

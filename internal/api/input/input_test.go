@@ -141,8 +141,8 @@ func TestCardNumbersAreRefusedWhereverTheyAre(t *testing.T) {
 			t.Errorf("%s: %v, want a card number in %s", body, err, field)
 			continue
 		}
-		if told := f.Error() + strings.Join(keysOf(f.Params), ""); strings.Contains(told, "1111") {
-			t.Errorf("%s: the number is told: %s", body, told)
+		if message := f.Error() + strings.Join(keysOf(f.Params), ""); strings.Contains(message, "1111") {
+			t.Errorf("%s: the number is repeated: %s", body, message)
 		}
 	}
 	for _, body := range []string{

@@ -19,7 +19,7 @@ func adyenRow(word, date, zone, currency, amount string) string {
 
 func TestAdyenDisputes(t *testing.T) {
 	t.Parallel()
-	list := tells(t, adyenHeader+
+	list := wantLines(t, adyenHeader+
 		adyenRow("NotificationOfFraud", "2026-05-01 09:00:00", "UTC", "EUR", "1200.00")+
 		adyenRow("RequestForInformation", "2026-05-02 09:00:00", "UTC", "EUR", "1200.00")+
 		adyenRow("NotificationOfChargeback", "2026-05-03 09:00:00", "UTC", "EUR", "1200.00")+
@@ -68,7 +68,7 @@ func TestAdyensOtherReportsHaveTheSameMovements(t *testing.T) {
 		"Co,Shop,8836000000000011,B-7-P1,visa,2026-02-03 10:00:00,CET,EUR,1200.00,SentForSettle,EUR,,-1200,1200,EUR,,8836000000000012\n" +
 		"Co,Shop,8836000000000011,B-7-P1,visa,2026-05-12 00:30:00,CEST,EUR,1200.00,Chargeback,EUR,,,-1200,EUR,-1200,DSP1\n" +
 		"Co,Shop,8836000000000011,B-7-P1,visa,2026-06-15 10:00:00,CEST,EUR,-1200.00,ChargebackReversed,EUR,,,1200,EUR,1200,DSP1\n"
-	tells(t, accounting, "adyen-accounting",
+	wantLines(t, accounting, "adyen-accounting",
 		"2 - SentForSettle: no money of a dispute.",
 		"3 DSP1 chargeback/open debit1 2026-05-11 1200.00 EUR",
 		"4 DSP1 chargeback/won credit 2026-06-15 1200.00 EUR")
@@ -79,7 +79,7 @@ func TestAdyensOtherReportsHaveTheSameMovements(t *testing.T) {
 		"Co,Shop,8836000000000011,B-7-P1,visa,2026-06-15 10:00:00,CEST,ChargebackReversed,DSP1,EUR,,1200.00,1,EUR,,1200.00\n" +
 		"Co,Shop,8836000000000011,B-7-P1,visa,2026-06-15 10:00:00,CEST,Chargeback,DSP2,EUR,,1200.00,1,EUR,,1200.00\n" +
 		"Co,Shop,8836000000000011,B-7-P1,visa,2026-06-15 10:00:00,CEST,SecondChargeback,5.5E+15,EUR,,,1,EUR,,\n"
-	list := tells(t, settlement, "adyen-settlement",
+	list := wantLines(t, settlement, "adyen-settlement",
 		"2 - Settled: no money of a dispute.",
 		"3 DSP1 chargeback/open debit1 2026-05-11 1200.00 EUR",
 		"4 DSP1 chargeback/won credit 2026-06-15 1200.00 EUR",

@@ -73,7 +73,7 @@ func TestBraintree(t *testing.T) {
 			if name == "REST" {
 				expected = strings.Split(strings.NewReplacer("! type", "! kind", "statusHistory", "status_history").Replace(strings.Join(want, "\n")), "\n")
 			}
-			list := tells(t, text, "braintree", expected...)
+			list := wantLines(t, text, "braintree", expected...)
 			if c := list[0].Reports[0].Clues; c.ProcessorReference != "dHJhbl8x" || c.PaymentReference != "B-7-P1" {
 				t.Errorf("%+v", c)
 			}
@@ -94,13 +94,13 @@ func TestABrokenLineOfNDJSONIsAloneWrong(t *testing.T) {
 	t.Parallel()
 	one := strings.Join(strings.Fields(braintreeCase("D1", "CHARGEBACK", "0.00", step("OPEN", "2026-05-11", ""))), " ")
 	opened := " D1 chargeback/open none 2026-05-11 600.00 USD"
-	tells(t, one+"\n"+one[:40]+"\n\n"+one+"\n7\n", "braintree", "1"+opened, "2 ! This line cannot be read: it is no JSON object.", "4"+opened,
+	wantLines(t, one+"\n"+one[:40]+"\n\n"+one+"\n7\n", "braintree", "1"+opened, "2 ! This line cannot be read: it is no JSON object.", "4"+opened,
 		"5 ! This is no object with fields.")
-	tells(t, "["+one+", 7, "+one+", "+one[:40], "braintree", "1"+opened, "2 ! This is no object with fields.", "3"+opened,
+	wantLines(t, "["+one+", 7, "+one+", "+one[:40], "braintree", "1"+opened, "2 ! This is no object with fields.", "3"+opened,
 		"4 ! The file cannot be read from case 4 on: unexpected EOF.")
 	long := strings.Replace(one, "B-7-P1", strings.Repeat("x", 600_000), 1)
-	tells(t, "["+one+","+long+"]", "braintree", "1"+opened, "2 ! The file cannot be read from case 2 on: a case is longer than 256 KiB, or has more than 5,000 fields.")
-	tells(t, one+"\n"+long+"\n"+one+"\n", "braintree", "1"+opened, "2 ! This line cannot be read: it is longer than 256 KiB.", "3"+opened)
+	wantLines(t, "["+one+","+long+"]", "braintree", "1"+opened, "2 ! The file cannot be read from case 2 on: a case is longer than 256 KiB, or has more than 5,000 fields.")
+	wantLines(t, one+"\n"+long+"\n"+one+"\n", "braintree", "1"+opened, "2 ! This line cannot be read: it is longer than 256 KiB.", "3"+opened)
 	for _, deep := range []string{strings.Repeat(`{"data": `, 100_000), `{"id": ` + strings.Repeat("[", 100_000), "[" + strings.Repeat(`{"a": `, 100_000)} {
 		_, _, err := disputefile.Read(strings.NewReader(deep), disputefile.Options{})
 		if text := params(err)["file"]; !strings.Contains(text, "nested more than 20 levels deep") {

@@ -76,8 +76,8 @@ func day(d civil.Day) string {
 	return d.String()
 }
 
-// tells compares a file, line by line.
-func tells(t *testing.T, text, format string, want ...string) []disputefile.Line {
+// wantLines compares a file, line by line.
+func wantLines(t *testing.T, text, format string, want ...string) []disputefile.Line {
 	t.Helper()
 	found, list := lines(t, text, disputefile.Options{})
 	if found.Name != format {

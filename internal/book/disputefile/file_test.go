@@ -59,7 +59,7 @@ func TestLinesThatAreBroken(t *testing.T) {
 	t.Parallel()
 	good := adyenRow("Chargeback", "2026-05-12 00:30:00", "CEST", "EUR", "1200.00")
 	says := " DSP1 chargeback/open debit1 2026-05-11 1200.00 EUR"
-	tells(t, adyenHeader+strings.Replace(good, "Services", `"Services`, 1)+good+strings.Replace(good, "Services", strings.Repeat("x", 70_000), 1)+good+
+	wantLines(t, adyenHeader+strings.Replace(good, "Services", `"Services`, 1)+good+strings.Replace(good, "Services", strings.Repeat("x", 70_000), 1)+good+
 		strings.Replace(good, "CEST\n", "CEST,x\n", 1)+good[:70]+"\n"+good,
 		"adyen-disputes", "2 ! This line cannot be read: the quotation marks do not match: one is missing or extra.", "3"+says,
 		"4 ! This line cannot be read: the row is longer than 64 KiB.", "5"+says, "6 ! The line has 35 cells, but the header names 34 columns.",

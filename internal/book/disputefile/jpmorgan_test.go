@@ -22,7 +22,7 @@ func jpmorganRow(arn, on, auth, category, sequence, financial, amount, kind, kin
 func TestJPMorganDisputeDetails(t *testing.T) {
 	t.Parallel()
 	parameters := "EntityIdentifier=100100,EntityName=Pacific,Frequency=adhoc\n"
-	list := tells(t, parameters+"EntityIdentifier=100100,ReportTypeName=DisputeDetailsv2,FromDate=2026-05-01,ToDate=2026-05-31,GenerationTime=06:00:00\n"+jpmorganHeader+
+	list := wantLines(t, parameters+"EntityIdentifier=100100,ReportTypeName=DisputeDetailsv2,FromDate=2026-05-01,ToDate=2026-05-31,GenerationTime=06:00:00\n"+jpmorganHeader+
 		jpmorganRow("2.47E+22", "5/6/2026", "81273", "RECD", "77749", "FIN", "3300", "CB", "Chargeback")+
 		jpmorganRow("24692166034100000000011", "5/6/2026", "L02442", "ENDINV", "77745", "NON", "475", "CB", "Chargeback")+
 		jpmorganRow("765824430", "5/7/2026", "L1", "REP", "77749", "NON", "888.00", "CB", "Chargeback")+

@@ -35,7 +35,7 @@ func TestCyberSource(t *testing.T) {
 		}
 		return list
 	}
-	list := tells(t, "Chargeback and Retrieval Report,1.0,2026-05-06 to 2026-05-20\n"+columns+"\n"+rows, "cybersource", want(3)...)
+	list := wantLines(t, "Chargeback and Retrieval Report,1.0,2026-05-06 to 2026-05-20\n"+columns+"\n"+rows, "cybersource", want(3)...)
 	r := list[0].Reports[0]
 	clues(t, r, dispute.Clues{
 		AcquirerReference: "24692166034100000000011", ProcessorReference: "6300000000001", PaymentReference: "B-7-P1", LastFour: "1111", AuthCode: "081273", Scheme: "visa", PaidOn: noDay,
@@ -48,10 +48,10 @@ func TestCyberSource(t *testing.T) {
 	if got := describe(list); got[0] != want(2)[0] || !strings.HasSuffix(got[5], `_CaseType: "Guess" is not known.`) {
 		t.Errorf("%q", got)
 	}
-	tells(t, "TrackingNumber,RequestId,MerchantName,MerchantReferenceNumber,NatureOfDispute,CBAmount,CurrencyCode,CBSign,CBDate,CBReasonCode,ResponseDueDate,CardType\n"+
+	wantLines(t, "TrackingNumber,RequestId,MerchantName,MerchantReferenceNumber,NatureOfDispute,CBAmount,CurrencyCode,CBSign,CBDate,CBReasonCode,ResponseDueDate,CardType\n"+
 		"X1,630,Shop,B-7,Chargeback - Fraud,10,EUR,D,5/31/2026,10.4,6/20/2026,Visa\nX1,630,Shop,B-7,Chargeback Reversal,10,EUR,+,6/1/2026,10.4,,Visa\n", "cybersource",
 		"2 X1 chargeback/open debit 2026-05-31 10.00 EUR", "3 X1 chargeback/won credit 2026-06-01 10.00 EUR")
-	tells(t, `{"organizationId": "x", "chargebackDetails": [{"trackingNumber": "X1", "natureOfDispute": "Chargeback", "amount": "10.00", "sign": "D", "currencyCode": "EUR",
+	wantLines(t, `{"organizationId": "x", "chargebackDetails": [{"trackingNumber": "X1", "natureOfDispute": "Chargeback", "amount": "10.00", "sign": "D", "currencyCode": "EUR",
 		"time": "2026-05-31T00:00:00Z", "requestId": "630", "merchantReferenceNumber": "B-7"}]}`, "cybersource-json", "1 X1 chargeback/open debit 2026-05-31 10.00 EUR")
 }
 
@@ -60,7 +60,7 @@ func TestCheckoutCom(t *testing.T) {
 	row := func(id, status, amount string) string {
 		return id + ",2026-05-11 23:20:00,2026-05-12 01:00:00,Client,Entity,,Web,4722," + status + "," + amount + ",GBP,10.4,Fraud,2026-05-25 18:00:00,pay_1,B-7-P1,24692166034100000000011,VISA,1111\n"
 	}
-	list := tells(t, "Dispute ID,Dispute Issue Date UTC,Dispute Created Date UTC,Client Name,Client Entity Name,Sub Entity Name,Processing Channel Name,Merchant Category Code,Dispute Status,"+
+	list := wantLines(t, "Dispute ID,Dispute Issue Date UTC,Dispute Created Date UTC,Client Name,Client Entity Name,Sub Entity Name,Processing Channel Name,Merchant Category Code,Dispute Status,"+
 		"Dispute Amount,Dispute Currency,Reason Code,Dispute Reason,Evidence Required By Date UTC,Payment ID,Payment Reference,ARN,Payment Method,Last 4\n"+
 		row("dsp_1", "Evidence Required", "81.50")+row("dsp_2", "won", "81.50")+row("dsp_3", "Canceled", "81.50")+row("dsp_4", "lost", "")+row("dsp_5", "unknown", "1"),
 		"checkout-disputes",
@@ -72,7 +72,7 @@ func TestCheckoutCom(t *testing.T) {
 	clues(t, list[0].Reports[0], dispute.Clues{
 		AcquirerReference: "24692166034100000000011", ProcessorReference: "pay_1", PaymentReference: "B-7-P1", LastFour: "1111", Scheme: "visa", PaidOn: noDay,
 	})
-	list = tells(t, `{"limit": 50, "total_count": 1, "data": [{"id": "dsp_1", "category": "fraudulent", "amount": 8150, "currency": "GBP", "reason_code": "10.4", "status": "evidence_under_review",
+	list = wantLines(t, `{"limit": 50, "total_count": 1, "data": [{"id": "dsp_1", "category": "fraudulent", "amount": 8150, "currency": "GBP", "reason_code": "10.4", "status": "evidence_under_review",
 		"evidence_required_by": "2026-05-25T18:00:00Z", "received_on": "2026-05-11T23:20:00Z", "payment_id": "pay_1", "payment_action_id": "act_1", "payment_reference": "B-7-P1",
 		"payment_arn": "24692166034100000000011", "payment_method": "VISA"}]}`, "checkout-json", "1 dsp_1 chargeback/challenged debit1 2026-05-11 81.50 GBP")
 	if r := list[0].Reports[0]; r.DueOn != on("2026-05-25") || r.Clues.ProcessorAlias != "act_1" || r.Reason != "fraudulent" {

@@ -34,7 +34,7 @@ func TestPayPalSettlement(t *testing.T) {
 		paypalRow("5D7", "", "5K5", "T1201", evening, "XX", "1", "EUR", "", "S") +
 		paypalRow("5D8", "", "5K5", "T1201", evening, "DR", "1.00", "EUR", "", "S") +
 		`"SF","EUR","0","7","0","0"` + "\n" + `"SC","3"` + "\n" + `"RF","USD","82500","54500","0","900"` + "\n" + `"RC","8"` + "\n" + `"FF","9"` + "\n"
-	list := tells(t, text, "paypal-settlement",
+	list := wantLines(t, text, "paypal-settlement",
 		"5 5D1 chargeback/open debit 2026-05-21 525.00 USD",
 		"6 5D1 / fee 2026-05-21 20.00 USD",
 		"7 - T0006: no dispute.",

@@ -17,7 +17,7 @@ func stripeRow(id, amount, currency, status, rapid string) string {
 
 func TestStripeDisputes(t *testing.T) {
 	t.Parallel()
-	list := tells(t, stripeHeader+
+	list := wantLines(t, stripeHeader+
 		stripeRow("du_1", "1500.00", "gbp", "warning_needs_response", "false")+
 		stripeRow("du_2", "1500.00", "gbp", "warning_under_review", "")+
 		stripeRow("du_3", "1500.00", "gbp", "warning_closed", "false")+
@@ -53,7 +53,7 @@ func TestStripeDisputes(t *testing.T) {
 
 func TestStripeWithTheNamesOfItsAPI(t *testing.T) {
 	t.Parallel()
-	list := tells(t, "id,amount,charge_id,created,currency,payment_intent_id,reason,status,evidence_details_due_by,network_reason_code\n"+
+	list := wantLines(t, "id,amount,charge_id,created,currency,payment_intent_id,reason,status,evidence_details_due_by,network_reason_code\n"+
 		"du_1,150000,ch_1,2026-05-11 23:20:00.000,gbp,pi_1,general,won,2026-05-25 23:59:59.000,13.1\n"+
 		"du_2,150000.5,ch_1,2026-05-11,gbp,pi_1,general,lost,,\n"+
 		"du_3,100,,1778493600,usd,pi_3,general,lost,,\n",
@@ -73,7 +73,7 @@ func TestStripeWithTheNamesOfItsAPI(t *testing.T) {
 			"evidence_details": {"due_by": 1779753599, "has_evidence": false}, "payment_intent": null, "reason": "general", "status": "` + status + `",
 			"payment_method_details": {"card": {"brand": "visa", "network_reason_code": "10.4", "case_type": "chargeback"}}}`
 	}
-	list = tells(t, `{"object": "list", "data": [`+object("du_1", "needs_response")+`, `+object("du_2", "warning_closed")+`], "has_more": false}`, "stripe-json",
+	list = wantLines(t, `{"object": "list", "data": [`+object("du_1", "needs_response")+`, `+object("du_2", "warning_closed")+`], "has_more": false}`, "stripe-json",
 		"1 du_1 chargeback/open debit 2026-05-11 10.00 USD", "2 du_2 inquiry/cancelled none 2026-05-11 10.00 USD")
 	if r := list[0].Reports[0]; r.ReasonCode != "10.4" || r.Clues.Scheme != "visa" || r.DueOn != on("2026-05-25") {
 		t.Errorf("%+v", r)
@@ -82,7 +82,7 @@ func TestStripeWithTheNamesOfItsAPI(t *testing.T) {
 
 func TestStripeBalanceTransactions(t *testing.T) {
 	t.Parallel()
-	tells(t, "balance_transaction_id,created,available_on,currency,gross,fee,net,reporting_category,source_id,charge_id,payment_intent_id,card_brand\n"+
+	wantLines(t, "balance_transaction_id,created,available_on,currency,gross,fee,net,reporting_category,source_id,charge_id,payment_intent_id,card_brand\n"+
 		"txn_1,2026-02-14 20:20:20,2026-02-14 00:00:00,gbp,1500,21.20,1478.80,charge,ch_1,ch_1,pi_1,visa\n"+
 		"txn_2,2026-05-11 10:20:00,2026-05-11 00:00:00,gbp,-1500,15,-1515.00,dispute,du_1,ch_1,pi_1,visa\n"+
 		"txn_3,2026-06-20 10:20:00,2026-06-20 00:00:00,gbp,1500,0,1500.00,dispute_reversal,du_1,ch_1,pi_1,visa\n"+

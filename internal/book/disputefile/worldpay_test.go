@@ -48,7 +48,7 @@ func TestWorldpayCases(t *testing.T) {
 		worldpayCase("102", "Retrieval Request", "") + worldpayCase("103", "Pre-Arbitration", activity("2026-05-12", "Merchant Accepts Liability", "")) +
 		worldpayCase("104", "Issuer Accepted Pre-Arbitration", "") + worldpayCase("105", "Rapid Dispute Resolution", "") + worldpayCase("", "Second Look", "") +
 		"</chargebackRetrievalResponse>\n"
-	list := tells(t, text, "worldpay-cases",
+	list := wantLines(t, text, "worldpay-cases",
 		"1 101 chargeback/open debit1 2026-05-06 710.00 USD",
 		"1 101 /challenged credit 2026-05-12 710.00 USD",
 		"2 102 inquiry/open none 2026-05-06 710.00 USD",

@@ -363,8 +363,8 @@ func (c *importChunk) countPayment(channel merchant.Channel, made payment.Transa
 	return nil
 }
 
-// taken rejects a card payment on a channel with its own processor, unless an operator imports it. The API would have charged the card; an
-// imported payment would count as paid and be covered, although nobody was charged.
+// taken rejects a card payment on a channel with its own processor, unless an operator imports it. The API would have
+// charged the card; an imported payment would count as paid and be covered, although no one was charged.
 func (c *importChunk) taken(channel merchant.Channel, p payment.NewTransaction) error {
 	card := cmp.Or(p.Method, payment.CreditCard) == payment.CreditCard && !p.Type.Linked()
 	if !card || !c.run.Profile.Processes() || !channel.TakesPayments() || c.run.actor.Can(access.SetChannelTerms) {

@@ -18,8 +18,8 @@ func TestAnImportGivesWayAtOnce(t *testing.T) {
 		t.Errorf("alone, a write of %d rows takes %s", rows, alone)
 	}
 	rows = pace(rows, rows, time.Duration(rows)*perRow, true)
-	if beside := time.Duration(rows) * perRow; beside > pieceTime*3/2 {
-		t.Errorf("beside others, the next write of %d rows takes %s", rows, beside)
+	if alongside := time.Duration(rows) * perRow; alongside > pieceTime*3/2 {
+		t.Errorf("with other writers, the next write of %d rows takes %s", rows, alongside)
 	}
 	if got := pace(fewestRows, fewestRows, time.Minute, true); got != fewestRows {
 		t.Errorf("a very slow machine takes %d rows", got)

@@ -40,7 +40,7 @@ func TestUseFollowsTheRecognition(t *testing.T) {
 		}
 		p := w.Must(apptest.Report(payment.Purchase, away, 100_000))
 		w.Must(apptest.Report(payment.Purchase, later, 40_000))
-		told := map[protection.LimitScope][]string{}
+		reported := map[protection.LimitScope][]string{}
 		check := func(when string, use int64, rises bool) {
 			t.Helper()
 			settle(t, w)
@@ -48,18 +48,18 @@ func TestUseFollowsTheRecognition(t *testing.T) {
 			apptest.Same(t, when, []any{rowOf(t, w, protection.LimitSite, 0).Use, rowOf(t, w, protection.LimitChannel, c.ID).Use, e1},
 				[]any{use, use, use})
 			if rises { // the trip under way comes in: the site and the channel rise from 80 %
-				told[protection.LimitSite] = append(told[protection.LimitSite], crossed(0, 140_000, 95, 100)...)
-				told[protection.LimitChannel] = append(told[protection.LimitChannel], crossed(c.ID, 140_000, 95, 100)...)
-				told[protection.LimitBooking] = append(told[protection.LimitBooking], crossed(away.ID, 100_000, 80, 95, 100)...)
-				told[protection.LimitTransaction] = append(told[protection.LimitTransaction], crossed(p.ID, 100_000, 80, 95, 100)...)
+				reported[protection.LimitSite] = append(reported[protection.LimitSite], crossed(0, 140_000, 95, 100)...)
+				reported[protection.LimitChannel] = append(reported[protection.LimitChannel], crossed(c.ID, 140_000, 95, 100)...)
+				reported[protection.LimitBooking] = append(reported[protection.LimitBooking], crossed(away.ID, 100_000, 80, 95, 100)...)
+				reported[protection.LimitTransaction] = append(reported[protection.LimitTransaction], crossed(p.ID, 100_000, 80, 95, 100)...)
 			}
 			for _, scope := range protection.LimitScopes {
-				apptest.Same(t, when+": events of each "+string(scope), eventsOf(t, w, scope), told[scope])
+				apptest.Same(t, when+": events of each "+string(scope), eventsOf(t, w, scope), reported[scope])
 			}
 		}
-		told[protection.LimitSite], told[protection.LimitChannel] = crossed(0, 40_000, 80), crossed(c.ID, 40_000, 80)
-		told[protection.LimitBooking] = crossed(later.ID, 40_000, 80)
-		told[protection.LimitTransaction] = crossed(p.ID+1, 40_000, 80)
+		reported[protection.LimitSite], reported[protection.LimitChannel] = crossed(0, 40_000, 80), crossed(c.ID, 40_000, 80)
+		reported[protection.LimitBooking] = crossed(later.ID, 40_000, 80)
+		reported[protection.LimitTransaction] = crossed(p.ID+1, 40_000, 80)
 		check("by the start date", 40_000, false)
 		policy(terms.RecognitionEndDate, "2024-06-04")
 		check("before the day of the policy", 40_000, false)
@@ -70,10 +70,10 @@ func TestUseFollowsTheRecognition(t *testing.T) {
 		policy(terms.RecognitionEndDate, "2024-06-06")
 		policy(terms.RecognitionStartDate, "2024-06-08")
 		w.At("2024-06-09") // the job has slept: it goes through the days on which policies began
-		told[protection.LimitSite] = append(told[protection.LimitSite], crossed(0, 140_000, 95, 100)...)
-		told[protection.LimitChannel] = append(told[protection.LimitChannel], crossed(c.ID, 140_000, 95, 100)...)
-		told[protection.LimitBooking] = append(told[protection.LimitBooking], crossed(away.ID, 100_000, 80, 95, 100)...)
-		told[protection.LimitTransaction] = append(told[protection.LimitTransaction], crossed(p.ID, 100_000, 80, 95, 100)...)
+		reported[protection.LimitSite] = append(reported[protection.LimitSite], crossed(0, 140_000, 95, 100)...)
+		reported[protection.LimitChannel] = append(reported[protection.LimitChannel], crossed(c.ID, 140_000, 95, 100)...)
+		reported[protection.LimitBooking] = append(reported[protection.LimitBooking], crossed(away.ID, 100_000, 80, 95, 100)...)
+		reported[protection.LimitTransaction] = append(reported[protection.LimitTransaction], crossed(p.ID, 100_000, 80, 95, 100)...)
 		check("up and down again", 40_000, false)
 		w.At("2024-06-21")
 		policy(terms.RecognitionEndDate, "2024-06-21")

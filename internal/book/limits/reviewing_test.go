@@ -193,13 +193,13 @@ func TestAMovedBookingReportsEachLevelOnce(t *testing.T) {
 			w.Must(apptest.Report(payment.Purchase, b, 10_000))
 		}
 		settle(t, w)
-		told := append(crossed(b.ID, 80_000, 80), crossed(b.ID, 100_000, 95, 100)...)
-		apptest.Same(t, "events of payments", eventsOf(t, w, protection.LimitBooking), told)
+		reported := append(crossed(b.ID, 80_000, 80), crossed(b.ID, 100_000, 95, 100)...)
+		apptest.Same(t, "events of payments", eventsOf(t, w, protection.LimitBooking), reported)
 		w.At("2024-06-30")
 		settle(t, w)
 		w.Move(b, *apptest.DayPtr(t, "2024-09-14"))
 		settle(t, w)
-		apptest.Same(t, "events after the move", eventsOf(t, w, protection.LimitBooking), append(told, told...))
+		apptest.Same(t, "events after the move", eventsOf(t, w, protection.LimitBooking), append(reported, reported...))
 	})
 }
 

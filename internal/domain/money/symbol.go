@@ -3,7 +3,7 @@ package money
 // Symbol says how amounts of a currency are written: the sign and its position (section 2.3, forex_feed).
 type Symbol struct {
 	Grapheme string
-	Template string // "$" stands for the grapheme, "1" for the amount
+	Template string // "$" is the place of the symbol, "1" that of the amount
 	RTL      bool   // whether the grapheme is written from right to left
 }
 

@@ -12,8 +12,8 @@ import (
 // DefaultSize is how many values a cache keeps that was not made by New.
 const DefaultSize = 10_000
 
-// Cache holds values by key. The zero value is ready to use, also concurrently. Goroutines share the values, so nobody
-// may change one.
+// Cache holds values by key. The zero value is ready to use, also concurrently. Goroutines share the values, so they
+// must not be changed.
 type Cache[K comparable, V any] struct {
 	size   int
 	once   sync.Once

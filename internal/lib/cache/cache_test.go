@@ -15,7 +15,7 @@ func TestUnusedValuesAreEvicted(t *testing.T) {
 	c.Get("a")
 	c.Put("c", 3)
 	if _, ok := c.Get("b"); ok {
-		t.Error("the one that nobody asked for is kept")
+		t.Error("the unused one is kept")
 	}
 	if a, ok := c.Get("a"); !ok || a != 1 {
 		t.Errorf("the one that was asked for: %d, %t", a, ok)

@@ -16,7 +16,7 @@ import (
 type Bounds struct {
 	Places    int64         // taken at once
 	PerCaller int64         // taken or waited for by one caller; zero: callers are not distinguished; negative: none
-	Queue     int64         // waited for; zero: nobody waits
+	Queue     int64         // maximum queue length; zero: no queue
 	Wait      time.Duration // how long one waits; zero: as long as its context lasts
 }
 

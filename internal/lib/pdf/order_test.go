@@ -131,7 +131,7 @@ func TestMarksAreOnTheirLetters(t *testing.T) {
 			b := shapes[m.mark].box
 			edges = append(edges, map[bool]int{true: b.minY + m.up, false: b.maxY + m.up}[up])
 			if on := shapes[letter]; m.x+b.minX < -60 || m.x+b.maxX > on.advance+60 {
-				t.Errorf("%U is drawn beside %c, at %d", m.mark, letter, m.x)
+				t.Errorf("%U is drawn next to %c, at %d", m.mark, letter, m.x)
 			}
 		}
 		return edges
@@ -147,7 +147,7 @@ func TestMarksAreOnTheirLetters(t *testing.T) {
 		t.Errorf("marks above an Arabic letter are drawn into each other: %v", e)
 	}
 	if first := place('\ufe97', []rune("\u064e\u0651"), shapes)[0].mark; first != shadda {
-		t.Errorf("%U stands between the letter and its shadda, like another vowel", first)
+		t.Errorf("%U is between the letter and its shadda, like another vowel", first)
 	}
 	for _, m := range place('\ufe97', slices.Repeat([]rune("\u064e\u0650"), 50), shapes) {
 		if b := shapes[m.mark].box; b.maxY+m.up > highest || b.minY+m.up < lowest {

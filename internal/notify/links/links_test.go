@@ -36,7 +36,7 @@ func answered(t *testing.T, h *apptest.House) {
 	}
 }
 
-// posted reads the secrets of the links in all mails, as the reader of the mails does; "" for a link that has ended.
+// posted returns the secrets of the links in all e-mails; "" for a link that has ended.
 func posted(t *testing.T, h *apptest.House) (kinds string, secrets []string) {
 	t.Helper()
 	var letters []mail.Letter
@@ -69,7 +69,7 @@ func another(t *testing.T, h *apptest.House, path string) access.Actor {
 	return access.System(made.ID)
 }
 
-// TestAForgottenPassword: a link by mail, once, for an hour; and nothing that tells who has an account.
+// TestAForgottenPassword: a link by e-mail, once, for an hour; and nothing that reveals who has an account.
 func TestAForgottenPassword(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -109,7 +109,7 @@ func TestAForgottenPassword(t *testing.T) {
 	})
 }
 
-// TestALinkEnds: with its time, with a newer one, and with a password that was changed otherwise.
+// TestALinkEnds: when it expires, with a newer one, and with a password changed in another way.
 func TestALinkEnds(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -154,7 +154,7 @@ func TestALinkEnds(t *testing.T) {
 	})
 }
 
-// TestAskingHasBounds: three mails an hour for a name, twenty questions an hour from an address, and none that was asked long ago.
+// TestAskingHasBounds: three e-mails an hour per name, twenty requests an hour per address, and none for old requests.
 func TestAskingHasBounds(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -187,7 +187,7 @@ func TestAskingHasBounds(t *testing.T) {
 	})
 }
 
-// TestALinkIsUsedOnce: by whoever comes first.
+// TestALinkIsUsedOnce: by the first request.
 func TestALinkIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -220,7 +220,7 @@ func TestALinkIsUsedOnce(t *testing.T) {
 	})
 }
 
-// TestWhoCanBeInvited: and by whom, and that nobody gets another's account by it.
+// TestWhoCanBeInvited: and by whom, and that no one gets access to another's account.
 func TestWhoCanBeInvited(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -252,7 +252,7 @@ func TestWhoCanBeInvited(t *testing.T) {
 			t.Error("the first one chooses no password")
 		}
 
-		// Another site knows the same person. Whoever manages it must not be able to choose the password.
+		// Another site has the same person. Its administrators must not be able to choose the password.
 		other := another(t, h, "other")
 		other.Role = access.MemberAdmin
 		other.UserID = 77
@@ -288,7 +288,7 @@ func TestWhoCanBeInvited(t *testing.T) {
 			t.Errorf("the mails are\n%s, want\n%s", kinds, want)
 		}
 
-		// A wrong address is mended by inviting anew.
+		// A wrong address is corrected by another invitation.
 		typo, lost := invite(boss, "may", "may@exmaple.com", access.ReadOnly, errs.Internal, "with a wrong address")
 		asked(t, h, "may")
 		_, sent := posted(t, h)
@@ -309,8 +309,8 @@ func TestWhoCanBeInvited(t *testing.T) {
 	})
 }
 
-// TestASiteKeepsSomebodyWhoManagesIt: whoever goes last stays, also when two take each other's access at the same time.
-func TestASiteKeepsSomebodyWhoManagesIt(t *testing.T) {
+// TestASiteKeepsAnAdmin: the last one stays, even if two remove each other concurrently.
+func TestASiteKeepsAnAdmin(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
@@ -407,7 +407,7 @@ func TestInviteesDoNotManageTheSite(t *testing.T) {
 	})
 }
 
-// TestTheListOfPeople: of one's own site alone, with what was invited, and by a part of a name.
+// TestTheListOfPeople: of one's own site only, with invitations, and by a part of a name.
 func TestTheListOfPeople(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {

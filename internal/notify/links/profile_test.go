@@ -14,8 +14,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestANewAddressIsProvenByItsLink: until then the old one counts, and the link can do nothing else.
-func TestANewAddressIsProvenByItsLink(t *testing.T) {
+// TestANewAddressIsVerifiedByItsLink: until then the old one counts, and the link can do nothing else.
+func TestANewAddressIsVerifiedByItsLink(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
@@ -48,7 +48,7 @@ func TestANewAddressIsProvenByItsLink(t *testing.T) {
 				t.Fatalf("%v %v", mailed, err)
 			}
 		}
-		asked(t, h, "ada") // a link to the old address is open, too
+		asked(t, h, "ada") // a link to the old address is also open
 		kinds, secrets := posted(t, h)
 		if !strings.Contains(kinds, "address new@example.org") || len(secrets) != 3 || secrets[0] != "" || is().Email != user.Email {
 			t.Fatalf("%s %q %+v", kinds, secrets, is())
@@ -64,7 +64,7 @@ func TestANewAddressIsProvenByItsLink(t *testing.T) {
 		}
 		apptest.WantKind(t, h.Links.Confirm(ctx, secrets[1], "192.0.2.7"), errs.SettingNotFound, "the same link again")
 		if kinds, secrets := posted(t, h); strings.Count(kinds, "address_changed "+user.Email+"\n") != 1 || secrets[len(secrets)-1] != "" {
-			t.Errorf("the old address is not told once, without a link: %s", kinds)
+			t.Errorf("the old address is not notified exactly once, without a link: %s", kinds)
 		}
 		apptest.WantKind(t, h.Links.Choose(ctx, secrets[2], "", newPassword, "192.0.2.7"), errs.SettingNotFound, "a password by a link to the old address")
 		visit.User = is()
@@ -76,8 +76,8 @@ func TestANewAddressIsProvenByItsLink(t *testing.T) {
 	})
 }
 
-// TestTheProgramSetsAnAddress, and nobody else does: whoever could would have the password of another operator mailed to himself. The
-// links to the old address end, and it is told who did it.
+// TestTheProgramSetsAnAddress, and no one else: otherwise operators could have another's password reset mailed to
+// themselves. Links to the old address end, and it is notified.
 func TestTheProgramSetsAnAddress(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -91,7 +91,7 @@ func TestTheProgramSetsAnAddress(t *testing.T) {
 		apptest.WantKind(t, h.Links.SetAddress(ctx, program, user.ID, "no address"), errs.Invalid, "what is no address")
 		apptest.WantKind(t, h.Links.SetAddress(ctx, program, user.ID, ""), errs.Missing, "no address")
 		apptest.WantKind(t, h.Links.SetAddress(ctx, program, 99, "new@example.org"), errs.SettingNotFound, "nobody")
-		for range 2 { // the second time nothing changes, and nobody is told
+		for range 2 { // the second time nothing changes, and no one is notified
 			if err := h.Links.SetAddress(ctx, program, user.ID, "new@example.org"); err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestTheProgramSetsAnAddress(t *testing.T) {
 		}
 		kinds, secrets := posted(t, h)
 		if kinds != "password "+user.Email+"\naddress_changed "+user.Email+"\n" || !slices.Equal(secrets, []string{"", ""}) {
-			t.Errorf("%q %q: the old address is not told once, or its link is open", kinds, secrets)
+			t.Errorf("%q %q: the old address is not notified exactly once, or its link is open", kinds, secrets)
 		}
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestAMadeUpUserEntersNoOtherSite: whoever saw the link of an invitation may have opened the account. Another site that invites the same
-// person lets them in after a mail has proved the address, and not before.
+// TestAMadeUpUserEntersNoOtherSite: anyone who saw an invitation link may have opened the account. Another site that
+// invites the same person only grants access once an e-mail has verified the address.
 func TestAMadeUpUserEntersNoOtherSite(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -31,7 +31,7 @@ func TestAMadeUpUserEntersNoOtherSite(t *testing.T) {
 			apptest.WantKind(t, err, want, doing)
 			return user, secret
 		}
-		// stranger invites the same person to the other site, where they get a new account. The site is not told.
+		// stranger invites the same person to the other site, where they get a new account. The site is not notified.
 		stranger := func(known people.User, doing string) {
 			t.Helper()
 			made, link := invite(other, known.Username, errs.Internal, doing)
@@ -54,7 +54,7 @@ func TestAMadeUpUserEntersNoOtherSite(t *testing.T) {
 		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], "", newPassword, ""), errs.Internal, "a password set by the recipient")
 		invite(other, "anna", errs.Internal, "who is proven")
 
-		// A link that is shown later takes back what a mailed one has proven; a mailed one ends the one that was shown.
+		// A link that is shown later revokes the verification by e-mail; a mailed one ends the one that was shown.
 		bert, _ := invite(boss, "bert", errs.Internal, "by mail")
 		h.Mails.Transport = nil
 		again := func() {
@@ -73,8 +73,9 @@ func TestAMadeUpUserEntersNoOtherSite(t *testing.T) {
 	})
 }
 
-// TestAskingKeepsNobodyOut: the hour of a name and of an address begins with the first question, and those beyond the limit do not count.
-func TestAskingKeepsNobodyOut(t *testing.T) {
+// TestRequestsLockNoOneOut: the hour of a name and of an address begins with the first request, and those over the
+// limit do not count.
+func TestRequestsLockNoOneOut(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
@@ -118,8 +119,8 @@ func TestAskingKeepsNobodyOut(t *testing.T) {
 	})
 }
 
-// TestANameLikeAnAddressKeepsNoMail: somebody may have the address of another as a user name.
-func TestANameLikeAnAddressKeepsNoMail(t *testing.T) {
+// TestANameLikeAnAddressBlocksNoMail: a user name may be the address of another user.
+func TestANameLikeAnAddressBlocksNoMail(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		h.Mails.Transport = &mail.SMTP{}

@@ -2,7 +2,7 @@ package mail
 
 import "context"
 
-// What tests look at from outside: the result of one attempt, and the text of a letter.
+// Exports for tests: the result of one attempt, and the text of an e-mail.
 var (
 	Write = Letter.write
 	Clean = clean
@@ -27,13 +27,13 @@ const (
 	FollowBatch = followBatch
 )
 
-// Turn takes each site a piece further.
+// Turn processes a batch of each site.
 func (m *Mails) Turn(ctx context.Context) error {
 	_, err := m.turn(ctx, map[int64]error{})
 	return err
 }
 
-// Attempt makes one attempt to send a mail. down says that the server takes no mail at all.
+// Attempt makes one attempt to send a mail. down reports that the server accepts no e-mail at all.
 func (s *SMTP) Attempt(ctx context.Context, m Mail, text Message) (kind, answer string, down bool) {
 	r := s.send(ctx, m, text)
 	return r.kind, r.answer, r.down != nil

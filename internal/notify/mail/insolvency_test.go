@@ -10,8 +10,8 @@ import (
 	"holdfast/internal/domain/merchant"
 )
 
-// TestMailsAboutAFailure: operators hear of a report that they have to confirm, the site's admins of what has changed. Nobody hears
-// of what is no longer true.
+// TestMailsAboutAFailure: operators are notified of reports that they have to confirm, the site's admins of changes. No
+// one is notified of outdated ones.
 func TestMailsAboutAFailure(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {

@@ -24,7 +24,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// post is a world whose mails go to a server.
+// post is a world with a mail server.
 type post struct {
 	*apptest.World
 	t       *testing.T
@@ -52,14 +52,14 @@ func (p *post) set(f merchant.ChannelFields) {
 	p.channel = changed
 }
 
-// pay makes a booking and a payment of it.
+// pay creates a booking and its payment.
 func (p *post) pay(total int64) (booking.Booking, payment.Transaction) {
 	p.t.Helper()
 	b := p.Booking(p.channel, total, "2024-09-14")
 	return b, p.Must(apptest.Report(payment.Purchase, b, total))
 }
 
-// follow makes the mails about what happened.
+// follow creates the e-mails about new events.
 func (p *post) follow() {
 	p.t.Helper()
 	for more := true; more; {
@@ -70,7 +70,7 @@ func (p *post) follow() {
 	}
 }
 
-// send sends what is due.
+// send sends the e-mails that are due.
 func (p *post) send() error {
 	for {
 		if more, err := p.App.Mails.Send(p.t.Context()); err != nil || !more {
@@ -79,7 +79,7 @@ func (p *post) send() error {
 	}
 }
 
-// list reads all mails of the site.
+// list reads all e-mails of the site.
 func (p *post) list() []mail.Mail {
 	p.t.Helper()
 	found, err := p.App.Mails.List(p.t.Context(), p.Actor, mail.Filter{}, store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
@@ -159,8 +159,8 @@ func TestEachEventIsMailedOnce(t *testing.T) {
 	})
 }
 
-// TestWhatAnAttemptComesTo: pauses that grow, three days, refusals, and outcomes that nobody knows.
-func TestWhatAnAttemptComesTo(t *testing.T) {
+// TestOutcomesOfAnAttempt: growing pauses, three days, rejections, and unknown outcomes.
+func TestOutcomesOfAnAttempt(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
 		_, _ = p.pay(1000)
@@ -201,7 +201,7 @@ func TestWhatAnAttemptComesTo(t *testing.T) {
 	})
 }
 
-// TestACrashWhileSending: the server has taken the mail, and the process dies before it has noted that.
+// TestACrashWhileSending: the server has accepted the e-mail, and the process dies before it has recorded that.
 func TestACrashWhileSending(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
@@ -255,7 +255,7 @@ func TestAServerThatIsDown(t *testing.T) {
 		p.follow()
 		p.server.from = answer(550)
 		if err := p.send(); err == nil {
-			t.Error("nobody is told")
+			t.Error("no one is notified")
 		}
 		tried := 0
 		for _, m := range p.list() {
@@ -281,7 +281,7 @@ func TestAServerThatIsDown(t *testing.T) {
 	})
 }
 
-// TestResend: to the address that the booking has now, by who may, and not when it is too late.
+// TestResend: to the booking's current address, with permission, and not when it is too late.
 func TestResend(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
@@ -338,8 +338,8 @@ func TestResend(t *testing.T) {
 	})
 }
 
-// beside is a second site in the same database, with a channel of its own.
-func (p *post) beside() *post {
+// second is a second site in the same database, with its own channel.
+func (p *post) second() *post {
 	p.t.Helper()
 	other := &post{World: apptest.Over(p.t, p.World, p.App.DB.Store), t: p.t, server: p.server}
 	dbtest.Write(p.t, p.App.DB.Store, func(tx *store.Tx) (err error) {
@@ -351,23 +351,23 @@ func (p *post) beside() *post {
 	return other
 }
 
-// TestOneSiteStopsNoOther: a site whose mails cannot be made is told of, and the others go on.
+// TestOneSiteStopsNoOther: a site whose e-mails cannot be created is reported, and the others continue.
 func TestOneSiteStopsNoOther(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
 		p.pay(1000)
 		p.follow()
-		other := p.beside()
+		other := p.second()
 		for range mail.FollowBatch + 1 {
 			other.pay(1000)
 		}
-		// The mails of the first site exist already: they cannot be made once more.
+		// The e-mails of the first site already exist, so they cannot be created again.
 		dbtest.Write(t, p.App.DB.Store, func(tx *store.Tx) error {
 			_, err := tx.Exec(`UPDATE mail_marks SET position = 0 WHERE site_id = $1`, p.Site.ID)
 			return err
 		})
 		if _, err := p.App.Mails.Follow(t.Context()); err == nil || !strings.Contains(err.Error(), "site 1:") {
-			t.Errorf("nobody is told: %v", err)
+			t.Errorf("no error is reported: %v", err)
 		}
 		if n := len(other.list()); n != mail.FollowBatch+1 {
 			t.Errorf("the other site has %d mails", n)
@@ -378,7 +378,7 @@ func TestOneSiteStopsNoOther(t *testing.T) {
 	})
 }
 
-// TestSitesTakeTurns: the mails of a site with many of them hold up no other's.
+// TestSitesTakeTurns: a site with many e-mails does not delay the others.
 func TestSitesTakeTurns(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
@@ -388,7 +388,7 @@ func TestSitesTakeTurns(t *testing.T) {
 			p.pay(1000)
 		}
 		p.follow()
-		other := p.beside()
+		other := p.second()
 		other.pay(1000)
 		other.pay(1000)
 		p.follow()
@@ -413,7 +413,7 @@ func TestSitesTakeTurns(t *testing.T) {
 	})
 }
 
-// TestAWriteOfMailsIsBounded: whatever the addresses of a setting, and each event is told in full.
+// TestAWriteOfMailsIsBounded: for any number of addresses, and each event is completed.
 func TestAWriteOfMailsIsBounded(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
@@ -434,8 +434,8 @@ func TestAWriteOfMailsIsBounded(t *testing.T) {
 	})
 }
 
-// TestASandboxWritesToNobody: neither when somebody asks for it, nor for mails that were queued under other settings.
-func TestASandboxWritesToNobody(t *testing.T) {
+// TestASandboxSendsNothing: neither on request, nor e-mails that were queued under other settings.
+func TestASandboxSendsNothing(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
 		p.pay(1000)
@@ -470,7 +470,7 @@ func TestASandboxWritesToNobody(t *testing.T) {
 	})
 }
 
-// TestHeadsAreMailed: each head stands in a line of its own, so that the lines can be given to the check.
+// TestHeadsAreMailed: each head is on a separate line, so that the lines can be passed to verify.
 func TestHeadsAreMailed(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
@@ -494,7 +494,7 @@ func TestHeadsAreMailed(t *testing.T) {
 	})
 }
 
-// TestWhatIsNoNews: imported books, payments of long ago, and what a sandbox only shows.
+// TestWhatIsNoNews: imported books, old payments, and e-mails that a sandbox only shows.
 func TestWhatIsNoNews(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
@@ -523,7 +523,7 @@ func TestWhatIsNoNews(t *testing.T) {
 			!strings.Contains(text.Text, "£6.00") {
 			t.Errorf("the refund says\n%s%v", text.Text, err)
 		}
-		// What happened while nobody followed for days is shown and not sent.
+		// E-mails about events from days without a running job are shown, not sent.
 		p.pay(1000)
 		p.Advance(mail.GiveUpAfter + time.Second)
 		p.follow()
@@ -533,7 +533,7 @@ func TestWhatIsNoNews(t *testing.T) {
 	})
 }
 
-// TestABookIsNoNews: an import writes to nobody, and a payment for one of its bookings writes to its traveller.
+// TestABookIsNoNews: an import sends nothing, but a payment for one of its bookings sends to its traveller.
 func TestABookIsNoNews(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
@@ -549,7 +549,7 @@ func TestABookIsNoNews(t *testing.T) {
 	})
 }
 
-// TestMerchantsAreNotified: about failures where they want it, and about chargebacks and their reversals.
+// TestMerchantsAreNotified: about failures if enabled, and about chargebacks and their reversals.
 func TestMerchantsAreNotified(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
@@ -579,7 +579,7 @@ func TestMerchantsAreNotified(t *testing.T) {
 			"chargeback law@example.org outbox")
 		reversal := apptest.Linked(payment.ChargebackReversal, made, b, 400)
 		reversal.EffectiveAt = p.Now()
-		p.Advance(mail.OldNews + time.Minute) // the bank tells it late
+		p.Advance(mail.OldNews + time.Minute) // the bank reports it late
 		p.Must(reversal)
 		p.follow()
 		p.want("failure shop@example.org outbox", "receipt ada@example.org outbox", "chargeback disputes@example.org outbox",
@@ -595,7 +595,7 @@ func TestMerchantsAreNotified(t *testing.T) {
 	})
 }
 
-// TestNewsThatComesLate: a processor tells days later of a dispute that was opened, and what became of a payment.
+// TestNewsThatComesLate: a processor reports a dispute, or the outcome of a payment, days later.
 func TestNewsThatComesLate(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
@@ -633,7 +633,7 @@ func TestNewsThatComesLate(t *testing.T) {
 	})
 }
 
-// TestARestoredDatabase: what waits in a backup may have been sent since.
+// TestARestoredDatabase: pending e-mails in a backup may have been sent since.
 func TestARestoredDatabase(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {

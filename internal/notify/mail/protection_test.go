@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// TestARequestForProtectionIsMailed: to the operator's people when it is asked, to those who manage the site when it is answered.
+// TestARequestForProtectionIsMailed: to the operators when it is sent, to the site's administrators when it is decided.
 func TestARequestForProtectionIsMailed(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
@@ -38,7 +38,7 @@ func TestARequestForProtectionIsMailed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ask(false) // what is only written is no news
+		ask(false) // drafts are no news
 		p.follow()
 		p.want()
 		ask(true)
@@ -59,7 +59,7 @@ func TestARequestForProtectionIsMailed(t *testing.T) {
 		p.want("protection_asked ops@example.org waiting", "protection_answered ada@example.org waiting")
 		says(p.list()[1].ID, "has a question", "Which bond is it?")
 		ask(true)
-		answer(underwriting.Refused, "Too much.") // before anybody was told that it was asked again: only the answer is news
+		answer(underwriting.Refused, "Too much.") // before the second request was mailed: only the decision is news
 		p.follow()
 		p.want("protection_asked ops@example.org waiting", "protection_answered ada@example.org waiting", "protection_answered ada@example.org waiting")
 		says(p.list()[2].ID, "declined the request", "Too much.")

@@ -12,8 +12,8 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// TestAReportLeavesWithItsFile, to each reader by itself, and the file goes when its mails are forgotten.
-func TestAReportLeavesWithItsFile(t *testing.T) {
+// TestAReportIsSentWithItsFile, to each reader separately, and the file is deleted with its e-mails.
+func TestAReportIsSentWithItsFile(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
 		content := bytes.Repeat([]byte("booking,\"12.00\"\r\n\x00\xff"), 30_000) // more than one piece

@@ -23,14 +23,14 @@ import (
 // smtpConn is a connection to the server.
 type smtpConn = smtp.Conn
 
-// arrived is a mail that the server has taken.
+// arrived is an e-mail that the server has accepted.
 type arrived struct {
 	from string
 	to   []string
 	data string
 }
 
-// server is a real SMTP server on this machine. Each hook may refuse its step, or cut the connection.
+// server is a real SMTP server on this machine. Each hook may reject its step, or cut the connection.
 type server struct {
 	mu      sync.Mutex
 	mails   []arrived
@@ -42,7 +42,7 @@ type server struct {
 	address *net.TCPAddr
 }
 
-// The login that the server takes.
+// The login that the server accepts.
 const (
 	loginName     = "holdfast"
 	loginPassword = "a secret of the server"
@@ -152,20 +152,20 @@ func (*session) Reset() {}
 
 func (*session) Logout() error { return nil }
 
-// answer refuses with a code.
+// answer rejects with a code.
 func answer(code int) func(*smtp.Conn) error {
 	return func(*smtp.Conn) error {
 		return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 7, 1}, Message: "not today"}
 	}
 }
 
-// cut ends the connection without an answer.
+// cut ends the connection without a response.
 func cut(c *smtp.Conn) error {
 	_ = c.Conn().Close()
 	return errors.New("cut")
 }
 
-// certificate is one that nobody but the pool knows, for this machine.
+// certificate is for this machine, and only known to the pool.
 func certificate(t *testing.T) (*tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -35,7 +35,7 @@ func textOf(t *testing.T, m mail.Mail) mail.Message {
 	return text
 }
 
-// TestOneAttempt: what each answer of a server means. Only a lost answer to the whole text is unknown.
+// TestOneAttempt: the meaning of each response of a server. Only a lost response to the complete text is unknown.
 func TestOneAttempt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -75,8 +75,8 @@ func TestOneAttempt(t *testing.T) {
 	})
 }
 
-// TestNothingIsSaidInTheOpen: without the TLS that is asked for, neither password nor mail goes out.
-func TestNothingIsSaidInTheOpen(t *testing.T) {
+// TestNothingIsSentInTheOpen: without the required TLS, neither password nor e-mail is sent.
+func TestNothingIsSentInTheOpen(t *testing.T) {
 	t.Parallel()
 	cert, pool := certificate(t)
 	password := func() (string, error) { return loginPassword, nil }
@@ -159,7 +159,7 @@ var headers = []string{
 	"X-Auto-Response-Suppress",
 }
 
-// nasty are texts that try to become something else than a name.
+// nasty are injection attempts in names.
 var nasty = []string{
 	"Ada\r\nBcc: eve@evil.example", "Ada\nBcc: eve@evil.example\n\nhello", "Ada\r\n\r\n<script>", "=?utf-8?q?Eve=0D=0ABcc:_eve@evil.example?=",
 	"Byron, Ada <eve@evil.example>", `Ada" <eve@evil.example>, "x`, "Ada\x00\x0b\x0c\u0085\u2028Bcc: eve@evil.example", "Zoë Ångström 渡辺 Ада",
@@ -167,8 +167,8 @@ var nasty = []string{
 	`\`, `"`, "(comment)", "Ada;Byron:group,", "=?x?b?",
 }
 
-// TestNoTextBecomesAHeader: whatever names, labels and references are, the mail has the same headers, one sender, one
-// recipient, and a subject of one line.
+// TestNoTextBecomesAHeader: whatever the names, labels and references, the e-mail has the same headers, one sender, one
+// recipient, and a one-line subject.
 func TestNoTextBecomesAHeader(t *testing.T) {
 	t.Parallel()
 	s := serve(t, &server{}, nil, false)

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// TestAOneTimeLinkIsInTheMailAlone: it leaves with the mail, and is shown to nobody; nobody but the operator sees the mail.
+// TestAOneTimeLinkIsInTheMailAlone: it is sent with the e-mail and never shown; only operators see the e-mail.
 func TestAOneTimeLinkIsInTheMailAlone(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
@@ -78,7 +78,7 @@ func TestAOneTimeLinkIsInTheMailAlone(t *testing.T) {
 		}
 		_, shown, err = p.App.Mails.Get(t.Context(), p.Actor, list.Items[0].ID)
 		if err != nil || list.Items[0].Recipient != "eve@example.org" || !strings.Contains(shown.Text, "The operator has changed") || strings.Contains(shown.Text, "eve@new.example") {
-			t.Errorf("the old address is told %q, %v", shown.Text, err)
+			t.Errorf("the old address gets %q, %v", shown.Text, err)
 		}
 	})
 }

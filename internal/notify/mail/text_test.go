@@ -12,11 +12,11 @@ import (
 	"holdfast/internal/notify/mail"
 )
 
-// remote is whatever a mail program would load from elsewhere, or refuse.
+// remote matches everything that a mail client would load from elsewhere, or reject.
 var remote = regexp.MustCompile(`(?i)(src|background|poster)="(https?:|//)|url\(|@import|<(script|link|iframe|form|object|video)\b`)
 
-// TestEveryMailInEveryLanguage: each text has its words in each language, loads nothing from elsewhere, and is small enough
-// that no mail program cuts it.
+// TestEveryMailInEveryLanguage: each text is translated, loads nothing from elsewhere, and is small enough not to be
+// truncated by mail clients.
 func TestEveryMailInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	const link = "https://service.example/certificate/abcdefghijklmnopqrstuvwxyz"
@@ -51,7 +51,7 @@ func TestEveryMailInEveryLanguage(t *testing.T) {
 	}
 }
 
-// TestNamesStayText: what others have written is never markup.
+// TestNamesStayText: user input is never markup.
 func TestNamesStayText(t *testing.T) {
 	t.Parallel()
 	for _, text := range append(nasty, `<img src="https://evil.example/x.png">`, "</style><script>x()</script>", "{{.Sender}}", "{merchant}") {
@@ -72,8 +72,8 @@ func TestNamesStayText(t *testing.T) {
 	}
 }
 
-// TestALetterIsKeptWhole: the text that is made of a letter that was stored is that of the letter.
-func TestALetterIsKeptWhole(t *testing.T) {
+// TestALetterIsStoredCompletely: the text of a stored letter equals that of the original.
+func TestALetterIsStoredCompletely(t *testing.T) {
 	t.Parallel()
 	letter := aMail().Letter
 	letter.On, letter.Start, letter.End, letter.Until = 20_000, 0, 20_020, 20_200

@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// user makes a user; without a role, one who is nothing on the site.
+// user creates a user; without a role, one without access to the site.
 func (p *post) user(name, email string, role access.Role) {
 	p.t.Helper()
 	dbtest.Write(p.t, p.App.DB.Store, func(tx *store.Tx) error {
@@ -28,7 +28,7 @@ func (p *post) user(name, email string, role access.Role) {
 	})
 }
 
-// refuses makes a webhook whose receiver no longer wants events, and sends it an event, so that it is disabled.
+// refuses creates a webhook whose receiver responds with 410, and sends it an event, so that it is disabled.
 func (p *post) refuses() webhooks.Endpoint {
 	p.t.Helper()
 	receiver, err := net.Listen("tcp", "127.0.0.1:0")
@@ -64,7 +64,7 @@ func (p *post) refuses() webhooks.Endpoint {
 	return made
 }
 
-// TestADisabledWebhookIsMailed: to those who can mend it, and to operators where the site has nobody.
+// TestADisabledWebhookIsMailed: to people who can fix it, and to operators if the site has none.
 func TestADisabledWebhookIsMailed(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {
@@ -91,7 +91,7 @@ func TestADisabledWebhookIsMailed(t *testing.T) {
 		if err := p.send(); err != nil {
 			t.Fatal(err)
 		}
-		// One that is enabled again at once, and one that was deleted, are no news.
+		// Webhooks that were enabled again immediately, or deleted, are no news.
 		on := true
 		again, gone := p.refuses(), p.refuses()
 		if _, err := p.App.Webhooks.Change(t.Context(), p.Actor, again.ID, webhooks.EndpointFields{Enabled: &on}); err != nil {
@@ -115,7 +115,7 @@ func TestADisabledWebhookIsMailed(t *testing.T) {
 	})
 }
 
-// TestWhyAWebhookWasDisabled: days without an answer, or a receiver that no longer wants events.
+// TestWhyAWebhookWasDisabled: days without a response, or a receiver that responds with 410.
 func TestWhyAWebhookWasDisabled(t *testing.T) {
 	t.Parallel()
 	letter := mail.Letter{Language: "enGB", Sender: "Acme", Address: "https://shop.example/hooks"}

@@ -20,7 +20,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// desk is a world in which ann, of finance, orders reports. The clock begins on Monday, 3 June 2024, at nine.
+// desk is a world in which ann, of finance, schedules reports. The clock begins on Monday, 3 June 2024, at nine.
 type desk struct {
 	*apptest.World
 	t    *testing.T
@@ -54,7 +54,7 @@ func (d *desk) make(_ context.Context, want schedules.Want) (schedules.File, err
 	}, nil
 }
 
-// user makes a user of the site with a role.
+// user creates a user of the site with a role.
 func (d *desk) user(name string, role access.Role) access.Actor {
 	d.t.Helper()
 	in := people.UserFields{Username: name, Email: name + "@example.com", Password: apptest.GoodPassword}
@@ -67,7 +67,7 @@ func (d *desk) user(name string, role access.Role) access.Actor {
 	return actor
 }
 
-// fields are those of an order for ann and ben, or for whom the test names.
+// fields are those of a schedule for ann and ben, or for other recipients.
 func fields(every schedules.Every, on int64, to ...string) schedules.Fields {
 	name, view, format := "Exposure", "/exposure?by=channel&as_of=2024-01-01&currency=", schedules.CSV
 	return schedules.Fields{Name: &name, View: &view, Format: &format, Every: &every, On: &on, Recipients: &to}
@@ -79,11 +79,11 @@ func (d *desk) order(every schedules.Every, on int64, to ...string) schedules.Sc
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.made = nil // the page was looked at once
+	d.made = nil // the page was checked once
 	return made
 }
 
-// work makes all that is due.
+// work creates all reports that are due.
 func (d *desk) work() {
 	d.t.Helper()
 	for range 100 {
@@ -111,7 +111,7 @@ func (d *desk) mails() (lines []string) {
 	return lines
 }
 
-// runs are the history of an order as "occasion outcome recipients".
+// runs are the history of a schedule as "occasion outcome recipients".
 func (d *desk) runs(id int64) (o schedules.Schedule, lines []string) {
 	d.t.Helper()
 	o, runs, err := d.App.Schedules.Get(d.t.Context(), d.ann, id)
@@ -124,7 +124,8 @@ func (d *desk) runs(id int64) (o schedules.Schedule, lines []string) {
 	return o, lines
 }
 
-// TestAReportComesOnItsDay, once, to each who may see it, and the next one a week later. What was missed is made up for once.
+// TestAReportComesOnItsDay, once, to each recipient with permission, and the next one a week later. Missed reports are
+// caught up once.
 func TestAReportComesOnItsDay(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, d *desk) {
@@ -142,7 +143,7 @@ func TestAReportComesOnItsDay(t *testing.T) {
 		if got := d.mails(); len(got) != 2 || !slices.Contains(got, "ann@example.com outbox") || !slices.Contains(got, "ben@example.com outbox") {
 			t.Errorf("the mails are %v", got)
 		}
-		d.At("2024-07-03") // nobody was there on the 17th, the 24th and the 1st
+		d.At("2024-07-03") // not running on the 17th, the 24th and the 1st
 		d.work()
 		now, runs := d.runs(o.ID)
 		apptest.Same(t, "the history", runs, []string{"2024-07-01 sent 2", "2024-06-10 sent 2"})
@@ -172,7 +173,8 @@ func TestTheDaysOfAMonth(t *testing.T) {
 	})
 }
 
-// TestManyMakeAReportOnce: several processes find the same order due, and one of them dies before it has written what it made.
+// TestManyMakeAReportOnce: several processes find the same schedule due, and one of them dies before it has stored its
+// report.
 func TestManyMakeAReportOnce(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, d *desk) {
@@ -210,8 +212,9 @@ func TestManyMakeAReportOnce(t *testing.T) {
 	})
 }
 
-// TestRightsCountWhenAReportIsMade: who has lost them gets none, and what such a person has ordered stops.
-func TestRightsCountWhenAReportIsMade(t *testing.T) {
+// TestPermissionsCountWhenAReportIsCreated: recipients without permission get none, and schedules of owners without
+// permission stop.
+func TestPermissionsCountWhenAReportIsCreated(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, d *desk) {
 		ben := d.user("ben", access.MemberAdmin)
@@ -331,8 +334,8 @@ func TestSendNowPauseAndRestore(t *testing.T) {
 	})
 }
 
-// TestWhoMayOrderWhat, and what is wrong stands at its field.
-func TestWhoMayOrderWhat(t *testing.T) {
+// TestWhoMayScheduleWhat, and problems name their field.
+func TestWhoMayScheduleWhat(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, d *desk) {
 		orders, ctx := d.App.Schedules, t.Context()
@@ -378,8 +381,8 @@ func TestWhoMayOrderWhat(t *testing.T) {
 	})
 }
 
-// TestTheProgramTriesThePageAsItsOwner: an order by the program itself looks at the page with the rights of its owner, as that of a
-// person does, and nothing is ordered that cannot be made.
+// TestTheProgramTriesThePageAsItsOwner: a schedule by the program itself checks the page with the permissions of its
+// owner, and reports that cannot be created are rejected.
 func TestTheProgramTriesThePageAsItsOwner(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, d *desk) {
@@ -408,8 +411,8 @@ func TestTheProgramTriesThePageAsItsOwner(t *testing.T) {
 	})
 }
 
-// TestAChangeTriesThePageAsItsOwner: another page is tried with the rights of the owner, another owner with the page that is stored. What
-// is refused leaves the order as it was. A person cannot hand an order to somebody else.
+// TestAChangeTriesThePageAsItsOwner: another page is checked with the permissions of the owner, another owner with the
+// stored page. A rejected change leaves the schedule unchanged. A person cannot transfer a schedule to someone else.
 func TestAChangeTriesThePageAsItsOwner(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, d *desk) {

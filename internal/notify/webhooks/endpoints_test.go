@@ -118,7 +118,7 @@ func TestWhoMayManageEndpoints(t *testing.T) {
 	})
 }
 
-// The log tells of what happened, so it shows each reader no more than the feed does.
+// The log is about events, so it shows each reader no more than the feed.
 func TestTheLogShowsWhatItsReaderMayRead(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		e := w.endpoint("https://8.8.8.8/")
@@ -147,7 +147,7 @@ func TestTheLogShowsWhatItsReaderMayRead(t *testing.T) {
 	})
 }
 
-// An endpoint is changed when it fails: what its owner has read must still count then.
+// A failing endpoint changes: the version that its owner has read must still be valid.
 func TestAFailureIsNoOtherVersion(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		r := newReceiver(t, func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusInternalServerError) })

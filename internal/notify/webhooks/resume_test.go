@@ -35,13 +35,13 @@ func TestWhatWaitedAtADisabledEndpointIsTriedForThreeDaysAgain(t *testing.T) {
 		if d := w.deliveries(e.ID)[0]; d.State != webhooks.Waiting || len(r.lines()) != tries+1 {
 			t.Fatalf("%+v after %d tries more", d, len(r.lines())-tries)
 		}
-		// The pauses begin with the shortest one again.
+		// The pauses start with the shortest one again.
 		w.Advance(6 * time.Second)
 		w.send()
 		if n := len(r.lines()); n != tries+2 {
 			t.Errorf("%d tries after the first pause, want %d", n, tries+2)
 		}
-		// Another three days, and not for ever.
+		// Another three days, not forever.
 		w.Advance(71 * time.Hour)
 		w.send()
 		if d := w.deliveries(e.ID)[0]; d.State != webhooks.Waiting {
@@ -70,7 +70,7 @@ func TestAnEndpointThatIsEnabledDoesNotFinishItsPauses(t *testing.T) {
 		if _, err := w.Follow(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		// One delivery pauses for an hour or longer. Another is on its way at this moment: its lease stays.
+		// One delivery pauses for an hour or longer. Another one is in progress: its lease stays.
 		lease := w.Now().Add(30 * time.Second)
 		w.exec(`UPDATE webhook_deliveries SET next_at = $1 WHERE object_id = 2`, store.Micros(lease))
 		if next := w.deliveries(e.ID)[0].NextAt; next.Before(w.Now().Add(30 * time.Minute)) {
@@ -84,7 +84,7 @@ func TestAnEndpointThatIsEnabledDoesNotFinishItsPauses(t *testing.T) {
 		if next := w.deliveries(e.ID)[1].NextAt; !next.Equal(lease) {
 			t.Errorf("the lease ends at %s, want %s", next, lease)
 		}
-		// What is on is not enabled again by a request that says so.
+		// An enabled endpoint is not enabled again.
 		w.switchTo(e.ID, true)
 		w.Advance(31 * time.Second)
 		w.send()
@@ -92,7 +92,7 @@ func TestAnEndpointThatIsEnabledDoesNotFinishItsPauses(t *testing.T) {
 	})
 }
 
-// TestARestoredDatabaseSendsNothing: until somebody enables the endpoint again. Then nothing is lost.
+// TestARestoredDatabaseSendsNothing until the endpoint is enabled again. Then nothing is lost.
 func TestARestoredDatabaseSendsNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		r := newReceiver(t, status(200))
@@ -131,7 +131,7 @@ func TestOneEndpointFarBehindDelaysNobody(t *testing.T) {
 		for range 6 {
 			w.happens(1, "a")
 		}
-		// A site that is not there stands before all others: whatever is asked about it fails.
+		// A missing site comes before all others: every query about it fails.
 		w.exec(`INSERT INTO event_heads (site_id, epoch, position, removed_to) VALUES (-1, 1, 6, 0)`)
 		w.exec(`INSERT INTO webhook_endpoints (site_id, version, url, types, state, reason, position, failures, failing_since, retry_at,
 			slow, created_by, created_at, modified_at) VALUES (-1, 1, '', '', 'enabled', '', 0, 0, 0, 0, 0, '', 1, 1)`)
@@ -144,7 +144,7 @@ func TestOneEndpointFarBehindDelaysNobody(t *testing.T) {
 				t.Errorf("%d and %d deliveries, want %d", a, b, want)
 			}
 		}
-		// A look that cannot take all begins behind the one where the last look ended.
+		// A call that cannot process all endpoints starts after the last one of the previous call.
 		w.happens(1, "a")
 		w.World.App.Webhooks.Followers = 1
 		for range 3 {
@@ -177,7 +177,7 @@ func TestARunSendsAllAlthoughALookIsShort(t *testing.T) {
 	})
 }
 
-// exec changes rows as no use case does.
+// exec changes rows in ways that no use case does.
 func (w *world) exec(query string, args ...any) {
 	w.t.Helper()
 	err := w.World.App.DB.Store.Write(w.t.Context(), store.Deployment, func(tx *store.Tx) error {

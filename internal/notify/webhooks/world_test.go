@@ -171,7 +171,7 @@ func same(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// notPossible wants an error with a reason.
+// notPossible expects an error with a reason.
 func notPossible(t *testing.T, err error, reason string) {
 	t.Helper()
 	if f, ok := err.(*errs.Error); !ok || f.Kind != errs.NotPossible || f.Reason != reason {

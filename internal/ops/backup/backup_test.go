@@ -442,8 +442,8 @@ func TestLinksOfCertificatesOutliveARestoreAndWebhooksWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		apptest.Same(t, "the page", again, page)
-		if told, err := house.App.Certificates.Of(t.Context(), house.Actor, b.ID); err != nil || told.Key != link.Key {
-			t.Errorf("the merchant is told %q, not %q: %v", told.Key, link.Key, err)
+		if got, err := house.App.Certificates.Of(t.Context(), house.Actor, b.ID); err != nil || got.Key != link.Key {
+			t.Errorf("the merchant is told %q, not %q: %v", got.Key, link.Key, err)
 		}
 		if is, err := house.App.Webhooks.Get(t.Context(), house.Actor, endpoint.ID); err != nil || is.State != webhooks.Disabled {
 			t.Errorf("the endpoint is %+v: %v", is, err)

@@ -137,9 +137,9 @@ func bookingSums(l *look, at place, b *booked) error {
 
 // bookingStatus: the status follows from the payments.
 func bookingStatus(l *look, at place, b *booked) error {
-	anew := b.Booking
-	anew.Sums, anew.Payments = sumsOf(b.parts)
-	same(l, at, "status", b.status, anew.StoredStatus())
+	recomputed := b.Booking
+	recomputed.Sums, recomputed.Payments = sumsOf(b.parts)
+	same(l, at, "status", b.status, recomputed.StoredStatus())
 	return nil
 }
 

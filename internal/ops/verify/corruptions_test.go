@@ -121,7 +121,7 @@ var corruptions = []corruption{
 		`UPDATE allocations SET closed = TRUE WHERE id = ` + someAllocation, false},
 	{"ends of protection", "the day", "allocations", "ends_after", "",
 		`UPDATE allocations SET ends_after = ends_after + 1 WHERE id = ` + someAllocation, false},
-	{"ends of protection", "the end is not told", "allocations", "ended", "",
+	{"ends of protection", "the end is not recorded", "allocations", "ended", "",
 		`UPDATE allocations SET ended = TRUE WHERE id = ` + someAllocation, false},
 	{"limit uses", "an amount", "limit_uses", "amount", "",
 		`UPDATE limit_uses SET amount = amount - 1 WHERE scope = 'channel'`, false},

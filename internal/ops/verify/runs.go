@@ -32,7 +32,7 @@ const (
 	Running    RunState = "running"
 	RunDone    RunState = "done"
 	RunFailed  RunState = "failed"  // it could not be made
-	RunStopped RunState = "stopped" // by somebody
+	RunStopped RunState = "stopped" // by a user
 )
 
 // AskedRun is a requested check of the whole book.

@@ -115,21 +115,21 @@ func TestAnEarlierIDThatIsSeenLater(t *testing.T) {
 	t.Parallel()
 	// SQLite has one writer, so its ids are drawn in the order of the commits.
 	w := apptest.NewWorld(t, dbtest.Engines[1].Database(t))
-	drawn, told := make(chan struct{}), make(chan struct{})
+	drawn, committed := make(chan struct{}), make(chan struct{})
 	slow := make(chan error)
 	go func() {
 		slow <- w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
 			events.Record(tx, w.Site.ID, event.BookingUpdated, 1, event.Details{})
 			err := tx.QueryRow(`SELECT 1`, nil, new(int64))
 			close(drawn)
-			<-told
+			<-committed
 			return err
 		})
 	}()
 	<-drawn
 	record(t, w, 2)
 	first := read(t, w, "")
-	close(told)
+	close(committed)
 	if err := <-slow; err != nil {
 		t.Fatal(err)
 	}
@@ -170,11 +170,11 @@ func TestEventsOfASavepointThatIsTakenBack(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		refused := errors.New("refused")
 		err := w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
-			tell := func(id int64) { events.Record(tx, w.Site.ID, event.BookingUpdated, id, event.Details{}) }
-			tell(1)
-			tell(1)
-			err := tx.Savepoint(func() error { tell(2); return refused })
-			tell(3)
+			put := func(id int64) { events.Record(tx, w.Site.ID, event.BookingUpdated, id, event.Details{}) }
+			put(1)
+			put(1)
+			err := tx.Savepoint(func() error { put(2); return refused })
+			put(3)
 			if !errors.Is(err, refused) {
 				return err
 			}
@@ -184,7 +184,7 @@ func TestEventsOfASavepointThatIsTakenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if page := read(t, w, ""); len(page.Items) != 2 || page.Items[0].ObjectID != 1 || page.Items[1].ObjectID != 3 {
-			t.Errorf("told: %+v", page.Items)
+			t.Errorf("in the feed: %+v", page.Items)
 		}
 	})
 }
@@ -210,13 +210,13 @@ func TestAnEventOfAWriteIsStoredOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := map[int64]int{}
+		committed := map[int64]int{}
 		for _, e := range read(t, w, "").Items {
-			told[e.ObjectID]++
+			committed[e.ObjectID]++
 		}
 		for id := int64(1); id <= many; id++ {
-			if told[id] != 1 {
-				t.Errorf("event %d is stored %d times", id, told[id])
+			if committed[id] != 1 {
+				t.Errorf("event %d is stored %d times", id, committed[id])
 			}
 		}
 	})
@@ -315,7 +315,7 @@ func TestASiteWhoseEventsStayStopsNoOther(t *testing.T) {
 		})
 		w.Advance(events.Kept + time.Second)
 		if _, err := w.App.Events.Forget(t.Context()); err == nil || !strings.Contains(err.Error(), "old events of site 1:") {
-			t.Errorf("nobody is told: %v", err)
+			t.Errorf("no error is reported: %v", err)
 		}
 		if n := len(read(t, w, "").Items); n != 1 {
 			t.Errorf("the first site has %d events", n)

@@ -64,7 +64,7 @@ func (s *story) confirmed() {
 // chapter is one step of the story and its events, in order.
 type chapter struct {
 	name string
-	tell func(s *story)
+	play func(s *story)
 	want string
 }
 
@@ -143,7 +143,7 @@ var chapters = []chapter{
 		}
 	}, "statement.paid"},
 	{"the trip is over", func(s *story) { s.At("2024-09-21"); s.clock() }, "booking.completed"},
-	{"nothing is told twice", func(s *story) { s.clock() }, ""},
+	{"nothing is recorded twice", func(s *story) { s.clock() }, ""},
 	{"the end moves, and comes again", func(s *story) {
 		s.Move(s.booking, day(s.t, "2024-09-25"))
 		s.clock()
@@ -237,11 +237,11 @@ func day(t *testing.T, text string) civil.Day {
 
 // clock runs the jobs that follow the clock.
 func (s *story) clock() {
-	for _, tell := range []func() (bool, error){
+	for _, play := range []func() (bool, error){
 		func() (bool, error) { return s.App.Bookings.RecordCompleted(s.t.Context()) },
 		func() (bool, error) { return s.App.Ends.Record(s.t.Context()) },
 	} {
-		if _, err := tell(); err != nil {
+		if _, err := play(); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -272,20 +272,20 @@ func TestTheStory(t *testing.T) {
 			t.Errorf("%s happens in no chapter", kind)
 		}
 	}
-	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) { (&story{World: w, t: t}).tell(chapters) })
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) { (&story{World: w, t: t}).play(chapters) })
 }
 
 func TestTheStoryAtAProcessor(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
-		(&story{World: w.World, processing: w, t: t}).tell(atProcessor)
+		(&story{World: w.World, processing: w, t: t}).play(atProcessor)
 	})
 }
 
-func (s *story) tell(chapters []chapter) {
+func (s *story) play(chapters []chapter) {
 	service := api.New(s.App, api.Config{})
 	for _, c := range chapters {
-		c.tell(s)
+		c.play(s)
 		happened := s.news()
 		var got []string
 		for _, e := range happened {

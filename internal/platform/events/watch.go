@@ -73,7 +73,7 @@ func rest(ctx context.Context) {
 }
 
 // Look notifies the waiters of each site where something has happened since the last call. If the database does not
-// respond, nobody is notified: waiters query it in the end and get the error.
+// respond, no one is notified: waiters query it in the end and get the error.
 func (e *Events) Look(ctx context.Context) {
 	e.looks.mu.Lock()
 	defer e.looks.mu.Unlock()

@@ -38,15 +38,15 @@ func createUnder(ctx context.Context, h *apptest.House, key access.IdempotencyKe
 // createAs creates a supplier as an actor, and expects the right value of Replayed.
 func createAs(ctx context.Context, h *apptest.House, actor access.Actor, name string) (id int64, replayed bool, err error) {
 	replayed = true
-	var told bool
-	actor.Key.Replayed = &told
+	var seen bool
+	actor.Key.Replayed = &seen
 	id, err = idempotency.Once(ctx, h.App.DB, actor, func(tx *store.Tx) (int64, idempotency.Outcome, error) {
 		replayed = false
 		made, err := merchants.InsertSupplier(tx, merchant.Supplier{SiteID: actor.SiteID, Name: name})
 		return made.ID, idempotency.Outcome{ID: made.ID}, err
 	}, func(_ context.Context, made idempotency.Outcome) (int64, error) { return made.ID, nil })
-	if err == nil && told != replayed {
-		err = fmt.Errorf("replayed is %v, and it says %v", replayed, told)
+	if err == nil && seen != replayed {
+		err = fmt.Errorf("replayed is %v, and it says %v", replayed, seen)
 	}
 	return id, replayed, err
 }

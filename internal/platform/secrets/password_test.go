@@ -82,7 +82,7 @@ func TestDecoyIsFalseAndCostsWhatARealHashCosts(t *testing.T) {
 			t.Errorf("the decoy as a hash: %v, %v; it must be read, and be false", ok, err)
 		}
 		if cost.CheckDecoy("correct horse battery") || cost.CheckDecoy("") {
-			t.Error("the decoy let somebody in")
+			t.Error("the decoy authenticated someone")
 		}
 	}
 }

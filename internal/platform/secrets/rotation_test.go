@@ -185,7 +185,7 @@ func TestAllSecretsAreReencrypted(t *testing.T) {
 			t.Errorf("a start with the wrong keys: %v", err)
 		}
 		if _, err := h.Secrets.SealAnew(t.Context(), access.System(0)); !errors.Is(err, secrets.ErrUnknownSealKey) {
-			t.Errorf("sealing anew with the wrong keys: %v", err)
+			t.Errorf("re-encrypting with the wrong keys: %v", err)
 		}
 		second := apptest.Process(t, h.DB, h.Now)
 		second.Vault.Keys = h.Vault.Keys
@@ -194,7 +194,7 @@ func TestAllSecretsAreReencrypted(t *testing.T) {
 
 		ring := use(other, apptest.KeyLine)
 		if n, err := h.Secrets.SealAnew(t.Context(), access.System(0)); n != 3 || err != nil { // channel, second factor, key of logins
-			t.Errorf("%d were sealed anew, %v", n, err)
+			t.Errorf("%d were re-encrypted, %v", n, err)
 		}
 		used, err := h.Secrets.SealingKeys(t.Context(), access.System(0))
 		if !maps.Equal(used, map[string]int{ring.IDs()[0]: 3}) || err != nil {

@@ -5,7 +5,7 @@ import "holdfast/internal/psp"
 // Card is a test card. Its number is public: no bank issues it.
 type Card struct {
 	Number   string
-	Token    string // stands for the number in a request
+	Token    string // replaces the number in a request
 	Scheme   string
 	BIN      string
 	LastFour string

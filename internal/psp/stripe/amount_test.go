@@ -32,8 +32,8 @@ func TestNoAmountIsWrongByAFactor(t *testing.T) {
 		w.asked = nil
 		w.codes[cardToken] = securityCode
 		w.on(openCall, ok(recorded(t, "payment_intent", nil)))
-		places, told := counted[c]
-		if !told {
+		places, listed := counted[c]
+		if !listed {
 			places = 2
 		}
 		sent := 120 * power(places)

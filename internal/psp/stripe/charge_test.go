@@ -270,8 +270,8 @@ func TestWhatComesOfAnAuthentication(t *testing.T) {
 	c.ReturnURL = "https://shop.example.com/back"
 	const directory = "f25084f0-5b16-4c0a-ae5d-b24808a95e4b"
 	for _, tt := range []struct {
-		told change
-		want payment.ThreeDS
+		secure change
+		want   payment.ThreeDS
 	}{
 		{nil, threeDS("authenticated", "challenge", "05", "2.2.0", directory, true)},
 		{change{"authentication_flow": "frictionless", "electronic_commerce_indicator": "02"}, threeDS("authenticated", "frictionless", "02", "2.2.0", directory, true)},
@@ -286,10 +286,10 @@ func TestWhatComesOfAnAuthentication(t *testing.T) {
 		{change{"result": "data_share_only"}, threeDS("unavailable", "challenge", "05", "2.2.0", directory, false)},
 	} {
 		w.codes[cardToken] = securityCode
-		w.on(confirmCall, ok(succeeded(t, change{"payment_method_details.card.three_d_secure": recorded(t, "three_d_secure", tt.told)})))
+		w.on(confirmCall, ok(succeeded(t, change{"payment_method_details.card.three_d_secure": recorded(t, "three_d_secure", tt.secure)})))
 		r, err := w.gateway.Purchase(deadline(t), c)
 		if err != nil || r.Outcome != psp.Approved || r.ThreeDS != tt.want {
-			t.Errorf("%v: %+v, %v, want %+v", tt.told, r.ThreeDS, err, tt.want)
+			t.Errorf("%v: %+v, %v, want %+v", tt.secure, r.ThreeDS, err, tt.want)
 		}
 	}
 }

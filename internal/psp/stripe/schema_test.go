@@ -159,13 +159,13 @@ func (p *processorSpec) validate(t *testing.T, body []byte) {
 		t.Error(err)
 		return
 	}
-	told, _ := value.(map[string]any)
-	kind, _ := told["object"].(string)
-	if told["error"] != nil {
+	answered, _ := value.(map[string]any)
+	kind, _ := answered["object"].(string)
+	if answered["error"] != nil {
 		kind = "error"
 	}
 	if kind == "list" {
-		for _, item := range told["data"].([]any) {
+		for _, item := range answered["data"].([]any) {
 			text, err := json.Marshal(item)
 			if err != nil {
 				t.Error(err)

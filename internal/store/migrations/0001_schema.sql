@@ -1,10 +1,10 @@
--- The schema of both engines. What they write differently stands in double braces: see ddl in sqlite.go and postgres.go.
+-- The schema of both engines. Differences are in double braces: see ddl in sqlite.go and postgres.go.
 -- Instants are microseconds since 1970 in GMT, days are days since 1970, and amounts are minor units.
 -- Tables are grouped by the package that owns them. The site comes first in the key of every table of a site, so that sites
 -- can be spread over nodes; tables.go lists which tables those are.
 -- Of two indexes that look alike, SQLite prefers the younger: the one that finds fewer rows comes later.
 
--- Sites, their clocks, and what every package stands on (core).
+-- Sites, their clocks, and the basis of every package.
 
 -- A site is a policyholder: an acquirer or a platform.
 CREATE TABLE sites (
@@ -38,7 +38,7 @@ CREATE TABLE site_names (
 );
 
 -- Versions of what rarely changes: the site, its channels, policies and limits.
--- Whoever changes one of these draws a new random version in the same write. Whoever caches one checks the version first. Because
+-- Every change of one of these draws a new random version in the same write. Caches check the version first. Because
 -- versions are random, one that was rolled back never comes again.
 CREATE TABLE site_versions (
     site_id BIGINT NOT NULL PRIMARY KEY,
@@ -73,7 +73,7 @@ CREATE TABLE audit_records (
     site_id       BIGINT NOT NULL, -- 0: the deployment itself
     id            BIGINT NOT NULL, -- counts from 1 without gaps in its site
     at            BIGINT NOT NULL, -- by the site's clock
-    real_at       BIGINT NOT NULL, -- by the real clock, which nobody moves
+    real_at       BIGINT NOT NULL, -- by the real clock, which cannot be moved
     user_id       BIGINT NOT NULL, -- 0: the program itself
     username      TEXT   NOT NULL, -- as it was then
     role          TEXT   NOT NULL,
@@ -99,16 +99,16 @@ CREATE TABLE proposals (
     kind            TEXT    NOT NULL,            -- open_cover, manual_rate, policy, limits or takeover
     subject         TEXT    NOT NULL,            -- what it is about, such as channel 7 or a file by its hash
     payload         TEXT    NOT NULL,            -- JSON: what approval carries out
-    reason          TEXT    NOT NULL,            -- of who proposed it
+    reason          TEXT    NOT NULL,            -- of the proposer
     state           TEXT    NOT NULL,            -- open, approved, rejected or withdrawn
-    alone           BOOLEAN NOT NULL,            -- approved by who proposed it: in a sandbox
+    alone           BOOLEAN NOT NULL,            -- approved by the proposer: in a sandbox
     proposed_by_id  BIGINT  NOT NULL,            -- 0: the program itself
     proposed_by     TEXT    NOT NULL,
     proposed_at     BIGINT  NOT NULL,
-    decided_by_id   BIGINT  NOT NULL,            -- 0: nobody yet, or the program itself
+    decided_by_id   BIGINT  NOT NULL,            -- 0: open, or the program itself
     decided_by      TEXT    NOT NULL,            -- '' while open
     decided_at      BIGINT,                      -- NULL while open
-    decision_reason TEXT    NOT NULL,            -- of who decided
+    decision_reason TEXT    NOT NULL,            -- of the approver
     result          TEXT    NOT NULL,            -- JSON: what carrying it out made; '' where it was not
     version         BIGINT  NOT NULL,            -- taking it is the lock on the proposal
     effect          TEXT    NOT NULL DEFAULT '', -- JSON: what it would change; '' where not known
@@ -119,7 +119,7 @@ CREATE INDEX proposals_by_subject ON proposals (site_id, kind, subject, id);
 -- What waits for an operator on any site, oldest first: there are never many.
 CREATE INDEX proposals_open ON proposals (id) WHERE state = 'open';
 
--- Idempotency keys of the requests of a site, whoever sends them.
+-- Idempotency keys of the requests of a site, of any user.
 CREATE TABLE idempotency_keys (
     site_id       BIGINT NOT NULL,
     key           TEXT   NOT NULL,
@@ -167,7 +167,7 @@ CREATE TABLE write_tries (
 
 -- People, and how they sign in (identity).
 
--- A person or machine of a customer or of the protection provider. Users stand outside sites: one may serve many.
+-- A person or machine of a customer or of the protection provider. Users are outside sites: one may serve many.
 CREATE TABLE users (
     id                      {{serial}},
     username                TEXT    NOT NULL UNIQUE,     -- in lower case, because names are case-insensitive; with ~ and letters while it still has to be chosen
@@ -182,7 +182,7 @@ CREATE TABLE users (
     refresh_began_at        BIGINT  NOT NULL,            -- the refresh token of a generation is always the same text
     created_at              BIGINT  NOT NULL,
     modified_at             BIGINT  NOT NULL,
-    proven                  BOOLEAN NOT NULL DEFAULT TRUE, -- nobody but the owner of the e-mail address can have opened the account
+    proven                  BOOLEAN NOT NULL DEFAULT TRUE, -- only the owner of the e-mail address can have opened the account
     {{key}} (id)
 );
 CREATE INDEX users_by_email ON users (lower(email), id);
@@ -574,7 +574,7 @@ CREATE TABLE transactions (
     redirect_url       TEXT      NOT NULL,            -- where the shopper lands after 3DS
     linked_id          BIGINT,                        -- the transaction that this one adjusts
     content            TEXT      NOT NULL,            -- outcome message
-    content_hash       TEXT      NOT NULL,            -- of what the caller said, to tell a repetition from a reused reference
+    content_hash       TEXT      NOT NULL,            -- of the caller's fields, to distinguish a repetition from a reused reference
     import_key         TEXT,                          -- natural key of an imported payment
     simulated          BOOLEAN   NOT NULL,            -- of a test channel: outside every total
     effective_at       BIGINT    NOT NULL,            -- when the payment was taken
@@ -712,7 +712,7 @@ CREATE TABLE processor_notices (
     site_id      BIGINT NOT NULL,
     channel_id   BIGINT NOT NULL,
     processor    TEXT   NOT NULL,
-    event_id     TEXT   NOT NULL, -- the processor's: tells repeated deliveries
+    event_id     TEXT   NOT NULL, -- the processor's: identifies repeated deliveries
     reference    TEXT   NOT NULL, -- ours; '' where it was not said
     processor_id TEXT   NOT NULL, -- of the charge; '' where it was not said
     received_at  BIGINT NOT NULL, -- by the real clock
@@ -736,11 +736,11 @@ CREATE TABLE processor_events (
 );
 CREATE INDEX processor_events_due ON processor_events (read_at);
 
--- The memory of the sandbox processor. It stands for another company's database, so it knows accounts instead of sites, and
+-- The state of the sandbox processor. It represents another company's database, so it knows accounts instead of sites, and
 -- nothing else refers to it.
 CREATE TABLE sandbox_charges (
     account     TEXT   NOT NULL, -- digest of the account's key
-    reference   TEXT   NOT NULL, -- under which the charge was asked for
+    reference   TEXT   NOT NULL, -- of the request for the charge
     version     BIGINT NOT NULL,
     entry       TEXT   NOT NULL, -- the charge and what was done to it, opaque to SQL
     dispute_at  BIGINT,          -- when the cardholder charges it back
@@ -875,7 +875,7 @@ CREATE TABLE premium_lines (
     transaction_id  BIGINT    NOT NULL, -- the cause: the payment, the refund; of a changed booking the payment again
     kind            TEXT      NOT NULL, -- original, additional, return or correction
     cause           TEXT      NOT NULL, -- purchase, refund, re_dated, late_fixing or correction
-    recorded_at     BIGINT    NOT NULL, -- decides on which statement it stands (R11)
+    recorded_at     BIGINT    NOT NULL, -- decides on which statement it is (R11)
     effective_at    BIGINT    NOT NULL, -- of the cause; its day is the day of the change
     currency        TEXT      NOT NULL, -- policy currency Q
     amount          BIGINT    NOT NULL, -- the difference booked, signed, minor units; 0 where it was retained
@@ -904,7 +904,7 @@ CREATE UNIQUE INDEX premium_lines_original ON premium_lines (site_id, allocation
 CREATE INDEX premium_lines_by_recording ON premium_lines (site_id, recorded_at, id);
 CREATE INDEX premium_lines_by_transaction ON premium_lines (site_id, transaction_id, id);
 
--- Earlier totals of a booking (E4). The current one stands with the booking.
+-- Earlier totals of a booking (E4). The current one is stored with the booking.
 CREATE TABLE booking_totals (
     site_id    BIGINT    NOT NULL,
     id         {{serial}},
@@ -968,7 +968,7 @@ CREATE TABLE exposure_folds (
     known_since BIGINT NOT NULL DEFAULT 0 -- a report of an earlier instant reads the allocations
 );
 
--- Every delta that is in the cubes, up to a thousand per row: to add up what no cube tells apart, and to take later days out of a
+-- Every delta that is in the cubes, up to a thousand per row: to add up what no cube distinguishes, and to take later days out of a
 -- cube again.
 CREATE TABLE exposure_buckets (
     site_id     BIGINT    NOT NULL,
@@ -1049,7 +1049,7 @@ CREATE TABLE limits (
     from_day    BIGINT NOT NULL, -- in force from then on
     amount      BIGINT,          -- minor units of currency; NULL: no limit of its own from then on
     currency    TEXT   NOT NULL, -- the policy's on from_day: what a use is counted in
-    note        TEXT   NOT NULL, -- why, for whoever reads it later
+    note        TEXT   NOT NULL, -- the reason, for later readers
     author_id   BIGINT NOT NULL, -- 0: the program itself
     author      TEXT   NOT NULL,
     recorded_at BIGINT NOT NULL,
@@ -1222,7 +1222,7 @@ CREATE TABLE statement_payments (
     amount       BIGINT    NOT NULL, -- minor units; negative: paid back
     reference    TEXT      NOT NULL, -- of the bank: the same one again is the same payment
     author       TEXT      NOT NULL, -- who recorded it
-    recorded_at  BIGINT    NOT NULL, -- decides on which statement it stands
+    recorded_at  BIGINT    NOT NULL, -- decides on which statement it is
     digest       {{bytes}} NOT NULL DEFAULT '',
     UNIQUE (site_id, statement_id, reference),
     {{key}} (site_id, id),
@@ -1354,7 +1354,7 @@ CREATE TABLE webhook_secrets (
 );
 CREATE INDEX webhook_secrets_by_endpoint ON webhook_secrets (site_id, endpoint_id, id);
 
--- What is to be sent to an endpoint, and what was.
+-- Pending and past deliveries to an endpoint.
 CREATE TABLE webhook_deliveries (
     site_id     BIGINT NOT NULL,
     id          {{serial}},
@@ -1417,8 +1417,8 @@ CREATE TABLE mail_pieces (
 CREATE TABLE mails (
     site_id        BIGINT  NOT NULL REFERENCES sites (id),
     id             {{serial}},
-    event_id       BIGINT,                     -- of the event that it tells; NULL: somebody asked for it
-    number         BIGINT  NOT NULL,           -- of the mails that tell the same event, from 1
+    event_id       BIGINT,                     -- of the event that it is about; NULL: sent on request
+    number         BIGINT  NOT NULL,           -- of the e-mails about the same event, from 1
     kind           TEXT    NOT NULL,           -- receipt, refund, failure, chargeback, test or heads
     transaction_id BIGINT  NOT NULL,           -- 0: it is about none
     booking_id     BIGINT  NOT NULL,           -- 0: it is about none
@@ -1428,7 +1428,7 @@ CREATE TABLE mails (
     state          TEXT    NOT NULL,           -- outbox, waiting, sending, sent, dead or unknown
     answer         TEXT    NOT NULL,           -- the last answer of the server, or what went wrong
     attempts       BIGINT  NOT NULL,           -- since it was asked for
-    resends        BIGINT  NOT NULL,           -- how often somebody asked for it again
+    resends        BIGINT  NOT NULL,           -- how often it was resent on request
     queued_at      BIGINT  NOT NULL,
     asked_at       BIGINT  NOT NULL,           -- when it was queued, or asked for again
     tried_at       BIGINT,                     -- when the last attempt began
@@ -1496,7 +1496,7 @@ CREATE TABLE schedule_runs (
     site_id     BIGINT NOT NULL,
     id          {{serial}},
     schedule_id BIGINT NOT NULL,
-    occasion    TEXT   NOT NULL, -- the day that it was due, or when somebody asked for it
+    occasion    TEXT   NOT NULL, -- the day that it was due, or when it was requested
     outcome     TEXT   NOT NULL, -- sent, failed or skipped
     note        TEXT   NOT NULL,
     recipients  BIGINT NOT NULL,
@@ -1607,7 +1607,7 @@ CREATE TABLE insolvencies (
     reported_at     BIGINT  NOT NULL,
     confirmed_by    TEXT    NOT NULL, -- '' while reported
     confirmed_at    BIGINT,           -- K
-    alone           BOOLEAN NOT NULL, -- confirmed by who reported it: in a sandbox
+    alone           BOOLEAN NOT NULL, -- confirmed by the person who reported it: in a sandbox
     reinstated_at   BIGINT,           -- when the channel was taken on again
     processing_allowed BOOLEAN NOT NULL, -- refunds at the processor, by a proposal
     snapshot_at     BIGINT,           -- NULL until the snapshot is made

@@ -24,7 +24,7 @@ func TestTheLogStaysShort(t *testing.T) {
 		long = max(long, size(t, path+"-wal"))
 	}
 	if pages := long / 4120; pages < 100 || pages > 3000 {
-		t.Errorf("After 3,000 writes beside it, the log has %d pages, where 100 is long.", pages)
+		t.Errorf("After 3,000 concurrent writes, the log has %d pages, where 100 is long.", pages)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -86,10 +86,10 @@ func TestWhenTheLogIsShortened(t *testing.T) {
 		"most of it is in the file":              {0, []logStep{{mode: "NOOP", pages: 120, stored: 101}}, 0},
 		"a reader needs it":                      {100, []logStep{{mode: "NOOP", pages: 119}}, 100},
 		"it cannot be looked at":                 {300, []logStep{{mode: "NOOP", pages: 500, err: broken}}, 300},
-		"it began anew and is short":             {300, []logStep{{mode: "NOOP", pages: 40}}, 0},
+		"it restarted and is short":              {300, []logStep{{mode: "NOOP", pages: 40}}, 0},
 		"it is long, and nobody writes":          {0, []logStep{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 100, stored: 100}, {mode: "PASSIVE", pages: 100, stored: 100, writing: true}}, 100},
-		"it began anew and is long":              {300, []logStep{{mode: "NOOP", pages: 120}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 120, stored: 120}, {mode: "PASSIVE", pages: 121, stored: 121, writing: true}}, 121},
-		"the disk is full beside a writer":       {0, []logStep{{mode: "NOOP", pages: 100}, {mode: "PASSIVE", err: broken}}, 0},
+		"it restarted and is long":               {300, []logStep{{mode: "NOOP", pages: 120}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 120, stored: 120}, {mode: "PASSIVE", pages: 121, stored: 121, writing: true}}, 121},
+		"the disk is full while writes run":      {0, []logStep{{mode: "NOOP", pages: 100}, {mode: "PASSIVE", err: broken}}, 0},
 		"the file cannot be opened to be synced": {0, []logStep{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync", err: broken}}, 0},
 		"the disk is full at the end":            {0, []logStep{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 101, stored: 100}, {mode: "PASSIVE", writing: true, err: broken}}, 0},
 		"somebody writes a lot meanwhile": {0, []logStep{

@@ -89,9 +89,9 @@ func (b *tab) rest() {
 }
 
 // newTabIn opens another tab of the same browser, with the same storage except session storage.
-func newTabIn(t *testing.T, beside *tab) *tab {
+func newTabIn(t *testing.T, opener *tab) *tab {
 	t.Helper()
-	b := newTabOf(t, beside.ctx)
+	b := newTabOf(t, opener.ctx)
 	t.Cleanup(b.close)
 	return b
 }
