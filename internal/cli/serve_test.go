@@ -207,7 +207,7 @@ func TestServeBelowOtherSegments(t *testing.T) {
 	p := s.start("serve", "--rest-root", "wp-json", "--namespace", "tmt", "--auth-segment", "wp", "--base-url", "https://api.example/", "--log-format", "json")
 	defer p.stop()
 	if p.base != "https://api.example" {
-		t.Errorf("clients are told to come to %s", p.base)
+		t.Errorf("clients are directed to %s", p.base)
 	}
 	_, address, _ := strings.Cut(strings.TrimSpace(p.said), "listening on ")
 	base := "http://" + address

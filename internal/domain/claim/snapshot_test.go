@@ -69,13 +69,13 @@ func TestSnapshotCountsByTrigger(t *testing.T) {
 		event protection.Event
 		want  int64
 	}{
-		"refund by T":                        {event(t, payment.Refund, 30_000, "2026-06-10 12:00:00", "2026-06-10 12:00:00"), 70_000},
-		"refund by T, learned between":       {event(t, payment.Refund, 30_000, "2026-06-10 11:00:00", "2026-06-11 09:00:00"), 70_000},
-		"refund by T, learned after K":       {event(t, payment.Refund, 30_000, "2026-06-10 11:00:00", "2026-06-11 09:00:01"), 100_000},
-		"refund after T":                     {event(t, payment.Refund, 30_000, "2026-06-10 12:00:01", "2026-06-10 12:00:01"), 100_000},
-		"chargeback of the day before":       {event(t, payment.Chargeback, 30_000, "2026-06-09 23:59:59", "2026-06-10 07:00:00"), 70_000},
-		"chargeback of T's day, told by day": {event(t, payment.Chargeback, 30_000, "2026-06-10 00:00:00", "2026-06-10 07:00:00"), 100_000},
-		"chargeback before, learned after K": {event(t, payment.Chargeback, 30_000, "2026-06-01 00:00:00", "2026-06-12 07:00:00"), 100_000},
+		"refund by T":                            {event(t, payment.Refund, 30_000, "2026-06-10 12:00:00", "2026-06-10 12:00:00"), 70_000},
+		"refund by T, learned between":           {event(t, payment.Refund, 30_000, "2026-06-10 11:00:00", "2026-06-11 09:00:00"), 70_000},
+		"refund by T, learned after K":           {event(t, payment.Refund, 30_000, "2026-06-10 11:00:00", "2026-06-11 09:00:01"), 100_000},
+		"refund after T":                         {event(t, payment.Refund, 30_000, "2026-06-10 12:00:01", "2026-06-10 12:00:01"), 100_000},
+		"chargeback of the day before":           {event(t, payment.Chargeback, 30_000, "2026-06-09 23:59:59", "2026-06-10 07:00:00"), 70_000},
+		"chargeback of T's day, reported by day": {event(t, payment.Chargeback, 30_000, "2026-06-10 00:00:00", "2026-06-10 07:00:00"), 100_000},
+		"chargeback before, learned after K":     {event(t, payment.Chargeback, 30_000, "2026-06-01 00:00:00", "2026-06-12 07:00:00"), 100_000},
 	} {
 		h := history(t)
 		h.Learn(c.event)

@@ -443,7 +443,7 @@ func TestLinksOfCertificatesOutliveARestoreAndWebhooksWait(t *testing.T) {
 		}
 		apptest.Same(t, "the page", again, page)
 		if got, err := house.App.Certificates.Of(t.Context(), house.Actor, b.ID); err != nil || got.Key != link.Key {
-			t.Errorf("the merchant is told %q, not %q: %v", got.Key, link.Key, err)
+			t.Errorf("the merchant gets %q, not %q: %v", got.Key, link.Key, err)
 		}
 		if is, err := house.App.Webhooks.Get(t.Context(), house.Actor, endpoint.ID); err != nil || is.State != webhooks.Disabled {
 			t.Errorf("the endpoint is %+v: %v", is, err)
