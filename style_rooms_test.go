@@ -202,7 +202,7 @@ var owners = []struct {
 	{"book/pspevents", []string{"processor_notices"}},
 	{"book/checkout", []string{"modal_sessions"}},
 	{"book/underwriting", []string{"protection_"}},
-	{"book/certificates", []string{"certificates"}},
+	{"book/certificates", []string{"certificates", "traveller_notes"}},
 	{"book/imports", []string{"imports", "import_"}},
 	{"book/insolvencies", []string{"insolvencies", "insolvency_"}},
 	{"account/people", []string{"users", "memberships", "recovery_codes", "password_"}},

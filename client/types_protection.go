@@ -322,6 +322,17 @@ type BookingProtection struct {
 	Allocations []Allocation `json:"allocations"`
 }
 
+// TravellerNote: What a traveller says after the merchant has failed. It is a statement. Nothing is paid or
+// rejected because of it alone.
+type TravellerNote struct {
+	// Whom the traveller has asked for their money. `protection` is a guarantee fund, a bond or another scheme.
+	Asked string `json:"asked"`
+	// What the traveller has already got back, in minor units of `currencies`.
+	PaidBack int64 `json:"paid_back"`
+	// When the traveller said so.
+	Created string `json:"created"`
+}
+
 // Certificate is an answer of the API, or a part of one.
 type Certificate struct {
 	// The id of the booking.
@@ -338,6 +349,10 @@ type Certificate struct {
 	NotProtected int64 `json:"not_protected"`
 	// The day until which all of `protected` can be disputed. Null if nothing is protected.
 	Until *Day `json:"until"`
+	// When the merchant became insolvent. Null unless it is. The page then says what the traveller has to do now.
+	InsolventFrom *string `json:"insolvent_from"`
+	// What the traveller said last on the page. Null if nothing. It is asked for while the merchant is insolvent.
+	Note *TravellerNote `json:"note"`
 	// Whether the page is marked as a test, as in sandboxes and for test channels.
 	Test bool `json:"test"`
 	// When the link was created.

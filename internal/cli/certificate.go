@@ -49,11 +49,11 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 	}
 	if c.CSV {
 		return p.printCSV(sheet{
-			columns: columnsOf("booking link state currency protected not_protected until test created"),
+			columns: columnsOf("booking link state currency protected not_protected until asked paid_back test created"),
 			rows: [][]cell{{
 				ident(found.BookingID), words(certificates.Link(base, found.Key)), words(string(found.State)), words(string(found.Currency)),
 				amount(found.Protected, found.Currency), amount(found.Unprotected, found.Currency), dayCell(found.Until),
-				words(strconv.FormatBool(found.Test)), instant(found.CreatedAt),
+				words(string(found.Note.Asked)), amount(found.Note.PaidBack, found.Currency), words(strconv.FormatBool(found.Test)), instant(found.CreatedAt),
 			}},
 		}, civil.FormatInstant(found.At))
 	}
@@ -64,6 +64,9 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 	}
 	if found.Until != civil.NoDay {
 		fields = append(fields, [2]string{"until", found.Until.String()})
+	}
+	if !found.Note.At.IsZero() {
+		fields = append(fields, [2]string{"traveller asked", string(found.Note.Asked)}, [2]string{"paid back", of(found.Note.PaidBack)})
 	}
 	if found.Test {
 		fields = append(fields, [2]string{"test", "the page says that this is test data"})

@@ -16,7 +16,7 @@ var tables = []string{
 	"modal_payments", "channel_protection", "fact_starts", "fact_marks", "fact_seals", "fact_heads", "write_tries",
 	"sealed_columns", "refresh_families", "idempotency_keys", "last_states", "events", "event_heads", "webhook_endpoints",
 	"webhook_secrets", "webhook_deliveries", "webhook_attempts", "mails", "mail_marks", "imports", "import_pieces",
-	"import_rows", "certificates", "import_shares", "sign_ins", "password_links", "password_asks", "protection_requests",
+	"import_rows", "certificates", "traveller_notes", "import_shares", "sign_ins", "password_links", "password_asks", "protection_requests",
 	"protection_documents", "protection_pieces", "schedules", "schedule_recipients", "schedule_runs", "mail_files",
 	"mail_pieces", "contracts", "insolvencies", "insolvency_events", "insolvency_snapshots", "insolvency_lines",
 	"verify_runs", "site_names",

@@ -16,8 +16,17 @@ type certificateShape struct {
 	Protected   int64                       `json:"protected"`
 	Unprotected int64                       `json:"not_protected"`
 	Until       *civil.Day                  `json:"until"`
+	Insolvent   *string                     `json:"insolvent_from"` // null unless the merchant is insolvent
+	Note        *noteShape                  `json:"note"`           // null without one
 	Test        bool                        `json:"test"`
 	Created     string                      `json:"created"`
+}
+
+// noteShape is the last note of the traveller.
+type noteShape struct {
+	Asked    certificates.Asked `json:"asked"`
+	PaidBack int64              `json:"paid_back"`
+	Created  string             `json:"created"`
 }
 
 // ShowCertificate returns the certificate of a booking as in the API, to be encoded as JSON. base is the service's
@@ -29,6 +38,13 @@ func ShowCertificate(found certificates.Certificate, base string) any {
 	}
 	if found.Until != civil.NoDay {
 		shape.Until = &found.Until
+	}
+	if found.Insolvency.InForce() {
+		from := civil.FormatInstant(found.Insolvency.TriggerAt)
+		shape.Insolvent = &from
+	}
+	if n := found.Note; !n.At.IsZero() {
+		shape.Note = &noteShape{n.Asked, n.PaidBack, civil.FormatInstant(n.At)}
 	}
 	return shape
 }

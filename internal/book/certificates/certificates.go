@@ -1,6 +1,6 @@
 // Package certificates manages the pages where travellers see whether their booking is protected. It owns the
-// table certificates: the keys of these pages. A key is created when a booking's link is first requested, and can be
-// revoked. Start reading at Certificates.Of and Certificates.Show.
+// tables certificates, the keys of these pages, and traveller_notes, what travellers say there after a merchant has failed. A key is
+// created when a booking's link is first requested, and can be revoked. Start reading at Certificates.Of and Certificates.Show.
 package certificates
 
 import (
@@ -86,6 +86,8 @@ type Certificate struct {
 	Unprotected int64
 	Until       civil.Day // civil.NoDay if nothing is protected
 	Test        bool      // of a sandbox or a test merchant: nothing is real
+	Insolvency  merchant.Insolvency
+	Note        Note // the traveller's last one
 }
 
 // Of returns the certificate of a booking of the actor's site, with its key. The first call, and the first after a
@@ -186,18 +188,8 @@ func unknownBooking(err error, id int64) error {
 // Show returns the certificate with a key, to anyone with the key. For a revoked key, the Certificate says so. An unknown
 // key costs one index lookup and returns RecordNotFound.
 func (c *Certificates) Show(ctx context.Context, key string) (Certificate, error) {
-	unknown := errs.New(errs.RecordNotFound, "Certificate not found.")
-	if !keyForm.MatchString(key) {
-		return Certificate{}, unknown
-	}
-	var row stored
-	err := c.Store.Read(ctx, secrets.SiteOfKey(key), func(tx *store.Tx) (err error) {
-		row, err = withKey(tx, secrets.SiteOfKey(key), secrets.HashSecret(key))
-		return err
-	})
+	row, err := c.find(ctx, key)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return Certificate{}, unknown
 	case err != nil:
 		return Certificate{}, err
 	case row.revoked:
@@ -249,11 +241,15 @@ func (c *Certificates) certify(tx *store.Tx, siteID, bookingID int64) (Certifica
 			break
 		}
 	}
+	note, err := lastNote(tx, siteID, bookingID)
+	if err != nil {
+		return Certificate{}, err
+	}
 	return Certificate{
 		SiteID: siteID, At: tx.Now, BookingID: bookingID, Reference: cmp.Or(booking.Reference, booking.TrustID()),
 		Start: booking.Start, End: booking.End, Country: booking.Country, Language: cmp.Or(booking.Language, channel.Language),
 		Merchant: cmp.Or(channel.ReceiptLabel, site.Name), Site: site.Name, Issuer: site.Issuer, Currency: booking.Currency,
 		State: sums.State(), Protected: sums.Protected, Unprotected: sums.Unprotected, Until: sums.Until,
-		Test: site.Sandbox || channel.WasTest || sums.Simulated,
+		Test: site.Sandbox || channel.WasTest || sums.Simulated, Insolvency: channel.Insolvency, Note: note,
 	}, nil
 }

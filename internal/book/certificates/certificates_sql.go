@@ -2,6 +2,7 @@ package certificates
 
 import (
 	"database/sql"
+	"errors"
 	"time"
 
 	"holdfast/internal/platform/sites"
@@ -59,5 +60,35 @@ func revokeKeys(tx *store.Tx, siteID, bookingID int64) (bool, error) {
 // forgetKeys deletes a booking's keys up to a number.
 func forgetKeys(tx *store.Tx, siteID, bookingID, upTo int64) error {
 	_, err := tx.Exec(`DELETE FROM certificates WHERE site_id = $1 AND booking_id = $2 AND number <= $3`, siteID, bookingID, upTo)
+	return err
+}
+
+// lastNote reads the traveller's newest note about a booking. Without one, At is zero.
+func lastNote(tx *store.Tx, siteID, bookingID int64) (n Note, err error) {
+	var at int64
+	err = tx.QueryRow(`SELECT noted_at, asked, paid_back FROM traveller_notes WHERE site_id = $1 AND booking_id = $2
+		ORDER BY number DESC LIMIT 1`, []any{siteID, bookingID}, &at, &n.Asked, &n.PaidBack)
+	if errors.Is(err, store.ErrNotFound) {
+		return Note{}, nil
+	}
+	n.At = store.Instant(at)
+	return n, err
+}
+
+// insertNote stores a note and returns its number among those of the booking. Of two at the same time, one fails with store.ErrConflict.
+func insertNote(tx *store.Tx, siteID, bookingID int64, n Note) (number int64, err error) {
+	err = tx.QueryRow(`SELECT COALESCE(MAX(number), 0) + 1 FROM traveller_notes WHERE site_id = $1 AND booking_id = $2`,
+		[]any{siteID, bookingID}, &number)
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec(`INSERT INTO traveller_notes (site_id, booking_id, number, noted_at, asked, paid_back) VALUES ($1, $2, $3, $4, $5, $6)`,
+		siteID, bookingID, number, store.Micros(tx.Now), n.Asked, n.PaidBack)
+	return number, err
+}
+
+// forgetNotes deletes a booking's notes up to a number.
+func forgetNotes(tx *store.Tx, siteID, bookingID, upTo int64) error {
+	_, err := tx.Exec(`DELETE FROM traveller_notes WHERE site_id = $1 AND booking_id = $2 AND number <= $3`, siteID, bookingID, upTo)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/book/certificates"
+	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
@@ -249,4 +250,65 @@ func TestACertificateNeedsItsKeys(t *testing.T) {
 		t.Errorf("without keys: %v", err)
 	}
 	wantSaid(t, w, key, said{protection.CertifiedUnprotected, 0, 0, ""}) // a page needs none
+}
+
+// TestATravellersNote: it is taken while the merchant is insolvent, the last one counts, and those of others stay unknown.
+func TestATravellersNote(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		channel := w.Channel(merchant.ModeProtectionOnly, "EUR")
+		b := w.Booking(channel, 90_000, "2024-09-14")
+		w.Must(apptest.Report(payment.Purchase, b, 60_000))
+		key := keyOf(t, w, b.ID)
+		take := func(asked certificates.Asked, paidBack int64) error {
+			return w.App.Certificates.TakeNote(t.Context(), key, certificates.Note{Asked: asked, PaidBack: paidBack})
+		}
+		if err := take(certificates.AskedBank, 0); !errs.Is(err, errs.ActionNotPossible) {
+			t.Errorf("while the merchant is solvent: %v", err)
+		}
+		kind, trigger := insolvencies.Kinds[0], w.Now()
+		made, err := w.App.Insolvencies.Report(t.Context(), w.Actor, insolvencies.NewReport{
+			ChannelID: &channel.ID, Kind: &kind, TriggerAt: &trigger, Evidence: "Notice",
+		})
+		if err == nil {
+			_, err = w.App.Insolvencies.Confirm(t.Context(), w.Actor, made.ID, "")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 25 {
+			w.Advance(time.Minute)
+			if err := errors.Join(take(certificates.AskedBank, 0), take(certificates.AskedInsurer, 12_000)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := w.App.Certificates.Show(t.Context(), key)
+		if err != nil || got.Note != (certificates.Note{At: got.At, Asked: certificates.AskedInsurer, PaidBack: 12_000}) || !got.TakesNotes() {
+			t.Errorf("the note is %+v at %s, %v", got.Note, got.At, err)
+		}
+		w.Advance(time.Minute)
+		if err := take(certificates.AskedInsurer, 12_000); err != nil { // again: it stays that of the minute before
+			t.Fatal(err)
+		}
+		if again, err := w.App.Certificates.Show(t.Context(), key); err != nil || again.Note != got.Note {
+			t.Errorf("sent again: %+v, %v", again.Note, err)
+		}
+		var kept, last int64
+		err = w.App.DB.Store.Read(t.Context(), w.Site.ID, func(tx *store.Tx) error {
+			return tx.QueryRow(`SELECT COUNT(*), MAX(number) FROM traveller_notes WHERE site_id = $1`, []any{w.Site.ID}, &kept, &last)
+		})
+		if err != nil || kept != 20 || last != 50 {
+			t.Errorf("%d of %d notes kept, %v", kept, last, err)
+		}
+		for _, wrong := range []error{take("a friend", 0), take(certificates.AskedBank, -1)} {
+			if !errs.Is(wrong, errs.Invalid) {
+				t.Errorf("a wrong note: %v", wrong)
+			}
+		}
+		stranger := w.App.Certificates.TakeNote(t.Context(), key[:len(key)-1]+"x", certificates.Note{Asked: certificates.AskedBank})
+		revoked := w.App.Certificates.Revoke(t.Context(), w.Actor, b.ID)
+		if err := take(certificates.AskedNobody, 0); !errs.Is(stranger, errs.RecordNotFound) || revoked != nil || !errs.Is(err, errs.RecordNotFound) {
+			t.Errorf("with an unknown key: %v; with a revoked one: %v, %v", stranger, revoked, err)
+		}
+	})
 }

@@ -86,6 +86,7 @@ var foreign = []reference{
 	{table: "webhook_deliveries", column: "endpoint_id", parent: "webhook_endpoints"},
 	{table: "webhook_attempts", column: "delivery_id", parent: "webhook_deliveries"},
 	{table: "certificates", column: "booking_id", parent: "bookings", key: "booking_id"},
+	{table: "traveller_notes", column: "booking_id", parent: "bookings", key: "booking_id"},
 	{table: "protection_requests", column: "channel_id", parent: "channels", key: "channel_id"},
 	{table: "protection_documents", column: "channel_id", parent: "channels"},
 	{table: "protection_pieces", column: "document_id", parent: "protection_documents", key: "document_id"},

@@ -1292,6 +1292,18 @@ CREATE TABLE certificates (
     FOREIGN KEY (site_id, booking_id) REFERENCES bookings (site_id, id)
 );
 
+-- What travellers say on these pages after the merchant has failed. The last note of a booking counts.
+CREATE TABLE traveller_notes (
+    site_id    BIGINT NOT NULL,
+    booking_id BIGINT NOT NULL,
+    number     BIGINT NOT NULL, -- among those of the booking, from 1
+    noted_at   BIGINT NOT NULL,
+    asked      TEXT   NOT NULL, -- bank, insurer, protection or nobody
+    paid_back  BIGINT NOT NULL, -- minor units of the currency of the booking
+    PRIMARY KEY (site_id, booking_id, number),
+    FOREIGN KEY (site_id, booking_id) REFERENCES bookings (site_id, id)
+);
+
 -- The event feed (events).
 
 -- What happened, for the feed and for webhooks (decision 0008). A row is written with the change; it names the object and does not

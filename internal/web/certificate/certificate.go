@@ -38,6 +38,7 @@ const Robots = "User-agent: *\nAllow: /certificate/\nDisallow: /modal/\nDisallow
 type Pages struct {
 	base   string // public URL of the service
 	find   func(ctx context.Context, key string) (certificates.Certificate, error)
+	note   func(ctx context.Context, key string, n certificates.Note) error
 	policy string
 	pages  map[string]*template.Template // by language
 }
@@ -45,7 +46,7 @@ type Pages struct {
 // New returns the pages of all certificates. base is the public URL of the service.
 func New(base string, all *certificates.Certificates) (*Pages, error) {
 	sum := sha256.Sum256([]byte(pageStyle))
-	p := &Pages{base: base, find: all.Show, pages: map[string]*template.Template{}}
+	p := &Pages{base: base, find: all.Show, note: all.TakeNote, pages: map[string]*template.Template{}}
 	p.policy = "default-src 'none'; img-src 'self'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	for _, code := range i18n.Codes() {
@@ -69,14 +70,21 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", p.policy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "Only GET is allowed here.", http.StatusMethodNotAllowed)
+	posted := r.Method == http.MethodPost
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && !posted {
+		h.Set("Allow", "GET, HEAD, POST")
+		http.Error(w, "Only GET and POST are allowed here.", http.StatusMethodNotAllowed)
 		return
 	}
 	key := strings.TrimPrefix(r.URL.Path, certificates.Path)
 	found, err := p.find(r.Context(), key)
 	wanted := languageOf(r)
+	if err == nil && posted && !found.Revoked {
+		if wrong := p.take(w, r, key, found); wrong != nil {
+			p.show(w, key, found, r.URL.Query().Get("lang"), *wrong)
+		}
+		return
+	}
 	switch {
 	case errs.Is(err, errs.RecordNotFound):
 		p.refuse(w, http.StatusNotFound, "unknown", wanted)
@@ -86,7 +94,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case found.Revoked:
 		p.refuse(w, http.StatusGone, "revoked", wanted)
 	default:
-		p.show(w, key, found, r.URL.Query().Get("lang"))
+		p.show(w, key, found, r.URL.Query().Get("lang"), answer{})
 	}
 }
 
@@ -120,6 +128,8 @@ type page struct {
 	Issuer                                  merchant.Party
 	QR                                      qr.Code
 	Languages                               []i18n.Language
+	Now                                     bool // the merchant is insolvent: the steps are for today
+	Note                                    *noteForm
 }
 
 // fact is a row of the table.
@@ -161,7 +171,8 @@ func (s *sayer) say(key string, values ...any) string {
 }
 
 // show serves a certificate, in the language of the URL, or else of the booking.
-func (p *Pages) show(w http.ResponseWriter, key string, c certificates.Certificate, wanted string) {
+// given is what a form was sent with that could not be saved.
+func (p *Pages) show(w http.ResponseWriter, key string, c certificates.Certificate, wanted string, given answer) {
 	if !i18n.Known(wanted) {
 		wanted = c.Language
 	}
@@ -181,12 +192,23 @@ func (p *Pages) show(w http.ResponseWriter, key string, c certificates.Certifica
 	if c.Protected > 0 && c.Unprotected > 0 {
 		v.Unprotected = s.say("certificate.some_unprotected", "amount", s.Money(c.Unprotected, c.Currency))
 	}
+	if c.Insolvency.InForce() {
+		v.Now = true
+		s.insolvent(&v, c)
+	}
+	if c.TakesNotes() {
+		v.Note = s.form(c, given)
+	}
 	if c.Protected > 0 {
 		v.Steps = []string{
 			s.say("certificate.step_issuer", "date", s.Day(c.Until)), s.say("certificate.step_reason"), s.say("certificate.step_papers"),
 		}
 	}
-	p.write(w, http.StatusOK, s, v)
+	status := http.StatusOK
+	if given.wrong() {
+		status = http.StatusUnprocessableEntity
+	}
+	p.write(w, status, s, v)
 }
 
 // lead is the sentence under the heading. Some name the merchant.

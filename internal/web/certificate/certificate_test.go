@@ -148,9 +148,9 @@ func TestWhatIsNoCertificate(t *testing.T) {
 		}
 	}
 	r := httptest.NewRecorder()
-	p.ServeHTTP(r, httptest.NewRequest(http.MethodPost, certificates.Path+"gone", nil))
-	if r.Code != http.StatusMethodNotAllowed || r.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST: %d", r.Code)
+	p.ServeHTTP(r, httptest.NewRequest(http.MethodPut, certificates.Path+"gone", nil))
+	if r.Code != http.StatusMethodNotAllowed || r.Header().Get("Allow") != "GET, HEAD, POST" {
+		t.Errorf("PUT: %d", r.Code)
 	}
 }
 
@@ -161,11 +161,12 @@ func TestThePageInABrowser(t *testing.T) {
 	long.Merchant, long.Reference = strings.Repeat("Reisebüro", 8), strings.Repeat("X", 191)
 	long.Issuer.Address = strings.Repeat("A quite long line of an address\n", 5) + "the last one"
 	long.State = protection.CertifiedPartly
-	server := httptest.NewServer(pages(t, map[string]certificates.Certificate{"long": long, "gone": {Revoked: true}}))
+	failed := insolvent()
+	server := httptest.NewServer(pages(t, map[string]certificates.Certificate{"long": long, "gone": {Revoked: true}, "failed": failed}))
 	t.Cleanup(server.Close)
 	ctx, cancel := chromedp.NewContext(browsertest.Context(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	for _, path := range []string{"long?lang=ruRU", "long?lang=jaJA", "gone"} {
+	for _, path := range []string{"long?lang=ruRU", "long?lang=jaJA", "gone", "failed?lang=kkKK", "failed?lang=koKO"} {
 		if err := chromedp.Do(ctx, chromedp.EmulateViewport(320, 568), chromedp.Navigate(server.URL+certificates.Path+path)); err != nil {
 			t.Fatal(err)
 		}
@@ -181,5 +182,95 @@ func TestThePageInABrowser(t *testing.T) {
 		if sheets := regexp.MustCompile(`/Type\s*/Page\b`).FindAllIndex(printed.Data, -1); looks != "320 20px" || len(sheets) != 1 {
 			t.Errorf("%s: width and padding %q, %d sheets", path, looks, len(sheets))
 		}
+	}
+}
+
+// insolvent is the certificate of a booking whose merchant has failed.
+func insolvent() certificates.Certificate {
+	c := protected()
+	c.Insolvency = merchant.Insolvency{ID: 1, TriggerAt: time.Date(2026, 6, 30, 8, 0, 0, 0, time.UTC)}
+	c.Note = certificates.Note{At: c.At, Asked: certificates.AskedInsurer, PaidBack: 5_000}
+	return c
+}
+
+// TestAnInsolventMerchantInEachLanguage: the page says since when, what to do until when, and asks what the traveller has done.
+func TestAnInsolventMerchantInEachLanguage(t *testing.T) {
+	t.Parallel()
+	c := insolvent()
+	p := pages(t, map[string]certificates.Certificate{"k": c})
+	for _, code := range i18n.Codes() {
+		l, w := i18n.Of(code), get(p, "k?lang="+code, "")
+		text := html.UnescapeString(w.Body.String())
+		for key, values := range map[string][]any{
+			"insolvent.title": nil, "insolvent.text": {"merchant", c.Merchant, "date", l.Day(civil.Date(2026, time.June, 30))}, "steps_now": nil,
+			"step_issuer": {"date", l.Day(c.Until)}, "note": nil, "note_insurer": nil, "note_saved": {"moment", l.Moment(c.At)},
+		} {
+			want, err := l.Say("certificate."+key, values...)
+			if err != nil || !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q, %v", code, want, err)
+			}
+		}
+		contact, err := l.Say("certificate.contact_merchant", "merchant", c.Merchant)
+		if err != nil || strings.Contains(text, contact) {
+			t.Errorf("%s sends travellers to the merchant: %v", code, err)
+		}
+		if !strings.Contains(text, `value="insurer" required checked`) || !strings.Contains(text, `value="50.00"`) {
+			t.Errorf("%s does not show the note", code)
+		}
+	}
+	c.State, c.Protected, c.Until = protection.CertifiedUnprotected, 0, civil.NoDay
+	text := get(pages(t, map[string]certificates.Certificate{"k": c}), "k?lang=enGB", "").Body.String()
+	if !strings.Contains(text, "No payment for this booking is protected by this service. Ask the bank") || strings.Contains(text, `id="note"`) {
+		t.Errorf("not protected: %s", text)
+	}
+}
+
+// TestANoteIsSent: it is stored and the browser goes back to the page; a wrong one comes back with what was entered and what is wrong.
+func TestANoteIsSent(t *testing.T) {
+	t.Parallel()
+	var stored []certificates.Note
+	var fails error
+	p := pages(t, map[string]certificates.Certificate{"k": insolvent()})
+	p.Taking(func(_ context.Context, _ string, n certificates.Note) error {
+		stored = append(stored, n)
+		return fails
+	})
+	post := func(form string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, certificates.Path+"k?lang=enGB", strings.NewReader(form))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, r)
+		return w
+	}
+	for form, want := range map[string]certificates.Note{
+		"asked=bank":                          {Asked: certificates.AskedBank},
+		"asked=insurer&paid_back=+120,50+":    {Asked: certificates.AskedInsurer, PaidBack: 12_050},
+		"asked=nobody&paid_back=0.5":          {Asked: certificates.AskedNobody, PaidBack: 50},
+		"asked=protection&paid_back=&more=no": {Asked: certificates.AskedProtection},
+	} {
+		stored = nil
+		w := post(form)
+		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/certificate/k?lang=enGB#note" || len(stored) != 1 || stored[0] != want {
+			t.Errorf("%s: %d to %q, %+v", form, w.Code, w.Header().Get("Location"), stored)
+		}
+	}
+	stored = nil
+	for form, want := range map[string]string{
+		"":                                 "Choose an answer.",
+		"asked=friend&paid_back=7":         `value="7"`,
+		"asked=bank&paid_back=-5":          "Enter an amount such as 1234.50",
+		"asked=bank&paid_back=%3Cb%3E":     `value="&lt;b&gt;"`,
+		"asked=insurer&paid_back=1.234,50": `value="insurer" required checked`,
+	} {
+		if w := post(form); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), want) || len(stored) > 0 {
+			t.Errorf("%s: %d without %q", form, w.Code, want)
+		}
+	}
+	if w := post("asked=bank&more=" + strings.Repeat("x", 5000)); w.Code != http.StatusBadRequest || len(stored) > 0 {
+		t.Errorf("a large form: %d", w.Code)
+	}
+	fails = errors.New("no database")
+	if w := post("asked=bank"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("without a database: %d", w.Code)
 	}
 }

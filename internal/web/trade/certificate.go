@@ -32,6 +32,11 @@ func (p *pages) certificate(v *kit.Visit) error {
 	if until := kit.Day(found.Until); until != "" {
 		data.Facts = append(data.Facts, kit.Fact{Text: "Protected until", Value: until})
 	}
+	if n := found.Note; !n.At.IsZero() {
+		data.Facts = append(data.Facts, kit.Fact{Text: "The traveller has asked", Value: kit.Say(string(n.Asked))},
+			kit.Fact{Text: "Already paid back, says the traveller", Value: kit.Money(n.PaidBack, found.Currency)},
+			kit.Fact{Text: "Said on", Value: kit.Instant(n.At)})
+	}
 	if v.Can(access.WriteBookings) {
 		data.Revoke = bookingAt(v, b.ID) + "/certificate/revoke"
 	}
