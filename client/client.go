@@ -37,6 +37,9 @@ type Client struct {
 	Limits       *Limits
 	Collateral   *CollateralRecords
 	Insolvencies *Insolvencies
+	Claims       *Claims
+	Payouts      *Payouts
+	Recoveries   *Recoveries
 	Statements   *Statements
 	Premiums     *Premiums
 	Policies     *Policies
@@ -109,6 +112,9 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	all.Channels, all.Suppliers, all.Reports = &Channels{c}, &Suppliers{c}, &Reports{c}
 	all.Limits, all.Collateral, all.Statements = &Limits{c}, &CollateralRecords{c}, &Statements{c}
 	all.Insolvencies = &Insolvencies{c}
+	all.Claims = &Claims{c}
+	all.Payouts = &Payouts{c}
+	all.Recoveries = &Recoveries{c}
 	all.Premiums, all.Policies, all.Rates = &Premiums{c}, &Policies{c}, &Rates{c}
 	all.Sites, all.Clock, all.Proposals = &Sites{c}, &SandboxClock{c}, &Proposals{c}
 	all.Audit, all.Tokens, all.Events = &AuditTrail{c}, &Tokens{c}, &Events{c}

@@ -74,6 +74,11 @@ func (s *Insolvencies) AllAffected(ctx context.Context, id int64, query Affected
 	return each[AffectedPayment](ctx, s.c, s.c.resource("insolvencies", id, "affected"), query)
 }
 
+// Figures returns what was exposed, and what is payable, covered, paid and recovered.
+func (s *Insolvencies) Figures(ctx context.Context, id int64, options ...CallOption) (InsolvencyFigures, error) {
+	return get[InsolvencyFigures](ctx, s.c, s.c.resource("insolvencies", id, "report"), nil, options...)
+}
+
 // AffectedCSV downloads the affected payments as CSV.
 func (s *Insolvencies) AffectedCSV(ctx context.Context, id int64) ([]byte, error) {
 	return s.c.file(ctx, s.c.resource("insolvencies", id, "affected", "csv"), nil)

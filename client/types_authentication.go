@@ -30,7 +30,7 @@ type SessionDefaultSite struct {
 	Name string `json:"name"`
 	// The site_path in the site's URLs.
 	Path string `json:"path"`
-	// The user's permissions on this site. `read_payouts` and `sign_off_payout` are not used yet.
+	// The user's permissions on this site.
 	Permissions  []string `json:"permissions"`
 	ChannelCount int64    `json:"channel_count"`
 	Usertype     Role     `json:"usertype"`

@@ -122,3 +122,40 @@ type Decision struct {
 	// The reason.
 	Reason string `json:"reason,omitzero"`
 }
+
+// InsolvencyFigures: The figures of an insolvency, in minor units of `policy_currency`.
+type InsolvencyFigures struct {
+	// The id of the insolvency.
+	Insolvencies int64 `json:"insolvencies"`
+	// An ISO 4217 currency code.
+	PolicyCurrency string `json:"policy_currency"`
+	AsOf           Day    `json:"as_of"`
+	// The number of affected payments.
+	Affected int64 `json:"affected"`
+	// What was paid and neither refunded nor charged back when the merchant failed.
+	Exposed int64 `json:"exposed"`
+	// Affected payments without a rate. They are in no amount.
+	PendingRate int64 `json:"pending_rate"`
+	// The number of claims by state.
+	Claims map[string]int64 `json:"claims"`
+	// What is payable of all claims.
+	Payable int64 `json:"payable"`
+	// What the policy covers, after deductible, coinsurance and limits.
+	Covered int64 `json:"covered"`
+	// What was paid.
+	Paid int64 `json:"paid"`
+	// What was paid in excess.
+	Overpaid int64 `json:"overpaid"`
+	// What is expected to become covered.
+	Reserve int64 `json:"reserve"`
+	// Paid, covered and not paid, and reserve.
+	Incurred int64 `json:"incurred"`
+	// What came back.
+	Recovered int64 `json:"recovered"`
+	// Who gets what of it.
+	Shares map[string]int64 `json:"shares"`
+	// What came back beyond the loss.
+	Surplus int64 `json:"surplus"`
+	// The number of claims that are not payable in full by reason.
+	Represent map[string]int64 `json:"represent"`
+}

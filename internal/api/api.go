@@ -165,7 +165,7 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/mails/{id}", mayRead, (*server).getMail),
 		at("POST", v2+"/mails/{id}/resend", mayDoAll, (*server).resendMail).needs(access.SendMails),
 		at("POST", v2+"/mails/test", mayDoAll, (*server).tryMail).needs(access.ManageSites).takes(input.MaxBody),
-	}, slices.Concat(webhookRoutes(v2), modalRoutes(checkout.ModalPath), protectionRoutes(v2), insolvencyRoutes(v2))...)
+	}, slices.Concat(webhookRoutes(v2), modalRoutes(checkout.ModalPath), protectionRoutes(v2), insolvencyRoutes(v2), claimRoutes(v2))...)
 }
 
 // webhookRoutes is the part of the table for webhooks.

@@ -37,6 +37,7 @@ import (
 //	@repeat N     the request is made N times; the last response is shown
 //	@issue        the statements that are due are issued
 //	@insolvent    the job works on insolvencies
+//	@claims       the jobs make claims, and plan payouts
 //	@import       the job imports what is to be imported
 //	@private W    webhooks may go to private addresses from here on: on or off
 //	@send         the job sends webhooks, by the dialler of the program: a private address is refused
@@ -152,6 +153,8 @@ func (k *talk) run(t *testing.T, text string) string {
 			must(t, err)
 		case len(words) == 1 && words[0] == "@insolvent":
 			k.world.workOnInsolvencies(t)
+		case len(words) == 1 && words[0] == "@claims":
+			k.world.workOnClaims(t)
 		case len(words) == 1 && words[0] == "@import":
 			k.world.importNext(t)
 		case len(words) == 1 && words[0] == "@settle": // the job of the limits runs

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"holdfast/internal/api/input"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/api/view"
 	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/claims"
 	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/limits"
@@ -200,6 +202,15 @@ func (v objectView) of(kind event.Kind, ids []int64) (map[int64]any, error) {
 	case event.Insolvency:
 		found, err := v.app.Insolvencies.List(v.ctx, v.actor, insolvencies.Filter{}, page)
 		return byID(found.Items, err, func(i insolvencies.Insolvency) (int64, any, error) { return i.ID, view.ShowInsolvency(i), nil })
+	case event.Claim:
+		found, err := v.app.Claims.List(v.ctx, v.actor, claims.Filter{}, page)
+		return byID(found.Items, err, func(c claims.Claim) (int64, any, error) { return c.ID, reports.ShowClaim(c), nil })
+	case event.Payout:
+		found, err := v.app.Claims.Payouts(v.ctx, v.actor, claims.PayoutFilter{}, page)
+		return byID(found.Items, err, func(p claims.Payout) (int64, any, error) { return p.ID, reports.ShowPayout(p), nil })
+	case event.Recovery:
+		found, err := v.app.Claims.Recoveries(v.ctx, v.actor, claims.RecoveryFilter{}, page)
+		return byID(found.Items, err, func(r claims.Recovery) (int64, any, error) { return r.ID, reports.ShowRecovery(r), nil })
 	case event.Channel:
 		return v.channels(ids, page)
 	case event.Proposal:

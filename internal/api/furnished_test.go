@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -80,8 +81,51 @@ func (h *house) fail(t *testing.T) {
 		h.ids(site)["insolvency"] = h.make(t, "operator", site, "insolvency")
 	}
 	h.must(t, "operator", "POST", fmt.Sprintf("/demo/rest/svc/v2/insolvencies/%d/confirm", h.own["insolvency"]), "")
+	second := access.Actor{SiteID: 2, UserID: 901, Username: "second", Role: access.Operator}
+	_, err := h.world.app.Insolvencies.Confirm(t.Context(), second, h.foreign["insolvency"], "")
+	must(t, err)
 	h.clock.set(h.clock.read().Add(store.FinalAfter + time.Second))
 	h.workOnInsolvencies(t)
+	h.claim(t)
+}
+
+// claim makes a claim on both sites, which is approved, and a recovery; on the site demo also a payout.
+func (h *house) claim(t *testing.T) {
+	t.Helper()
+	h.clock.set(h.clock.read().Add(time.Minute))
+	for site, paid := range map[string]string{"demo": "lost payment", "other": "transaction"} {
+		ids := h.ids(site)
+		h.must(t, "operator", "POST", "/"+site+"/rest/svc/v2/transactions", h.fill(`{"channels": {failed}, "currencies": "`+
+			map[string]string{"demo": "GBP", "other": "EUR"}[site]+`", "total": 600, "transaction_types": "chargeback", "linked_id": {`+paid+`}}`, ids))
+	}
+	h.clock.set(h.clock.read().Add(store.FinalAfter + time.Second))
+	h.workOnClaims(t)
+	room := h.world.app.Claims
+	for site, id := range map[string]int64{"demo": 1, "other": 2} {
+		ids := h.ids(site)
+		ids["claim"] = h.idIn(t, h.must(t, "operator", "GET", "/"+site+"/rest/svc/v2/claims", ""))
+		first := access.Actor{SiteID: id, UserID: 902, Username: "first", Role: access.Operator}
+		second := access.Actor{SiteID: id, UserID: 901, Username: "second", Role: access.Operator}
+		_, err := room.Assess(t.Context(), first, ids["claim"], "")
+		must(t, err)
+		_, err = room.Approve(t.Context(), second, ids["claim"], "")
+		must(t, err)
+		ids["recovery"] = h.make(t, "operator", site, "recovery")
+	}
+	h.workOnClaims(t)
+	h.own["payout"] = h.idIn(t, h.must(t, "operator", "GET", "/demo/rest/svc/v2/payouts", ""))
+}
+
+// workOnClaims runs the jobs of claims until there is nothing left to do.
+func (w *world) workOnClaims(t *testing.T) {
+	t.Helper()
+	for _, job := range []func(ctx context.Context) (bool, error){w.app.Claims.Make, w.app.Claims.Plan} {
+		for more := true; more; {
+			var err error
+			more, err = job(t.Context())
+			must(t, err)
+		}
+	}
 }
 
 // workOnInsolvencies runs the insolvency job until there is nothing left to do.
@@ -112,6 +156,7 @@ var bodies = map[string]struct{ path, body string }{
 	"lost payment": {"transactions", `{"channels": {failed}, "currencies": "GBP", "total": 1000, "transaction_types": "purchase",
 		"card_types": "visa", "reference": "L-{n}", "auth_code": "004711", "bookings": [{"id": {lost booking}, "currencies": "GBP", "total": 1000}]}`},
 	"insolvency": {"insolvencies", `{"channels": {failed}, "kind": "liquidation", "trigger_at": "2026-03-02 10:20:30", "evidence": "Notice {n}"}`},
+	"recovery":   {"recoveries", `{"insolvencies": {insolvency}, "kind": "dividend", "currencies": "GBP", "total": 100, "reference": "R-{n}"}`},
 	"channel":    {"channels", `{"name": "Channel {n}", "currencies": "EUR"}`},
 	"supplier":   {"suppliers", `{"name": "Supplier {n}", "country": "PT"}`},
 	"limit":      {"limits", `{"scope": "channel", "channels": {channel}, "amount": 150000000, "note": "Season {n}"}`},

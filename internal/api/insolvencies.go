@@ -66,7 +66,7 @@ func (s *server) confirmInsolvency(c *call) error {
 }
 
 func (s *server) withdrawInsolvency(c *call) error {
-	return act(s, c, s.app.Insolvencies.Withdraw, insolvencyObject)
+	return act(s, c, s.app.Claims.WithdrawInsolvency, insolvencyObject)
 }
 
 func (s *server) closeInsolvencyClaims(c *call) error {
@@ -74,7 +74,7 @@ func (s *server) closeInsolvencyClaims(c *call) error {
 }
 
 func (s *server) closeInsolvency(c *call) error {
-	return act(s, c, s.app.Insolvencies.Close, insolvencyObject)
+	return act(s, c, s.app.Claims.CloseInsolvency, insolvencyObject)
 }
 
 func (s *server) reinstateInsolvency(c *call) error {

@@ -102,6 +102,9 @@ var permissionNames = map[access.Permission]string{
 	access.DecideFailures:          "decide_failures",
 	access.ReadDisputes:            "read_disputes",
 	access.WorkDisputes:            "work_disputes",
+	access.AssessClaims:            "assess_claims",
+	access.DecideClaims:            "decide_claims",
+	access.RecordRecoveries:        "record_recoveries",
 }
 
 func permissions(a access.Actor) []string {

@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/account/tokens"
 	"holdfast/internal/book/certificates"
 	"holdfast/internal/book/checkout"
+	"holdfast/internal/book/claims"
 	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/insolvencies"
@@ -72,6 +73,7 @@ type App struct {
 	Limits          *limits.Limits
 	Collaterals     *ledger.Collaterals
 	Insolvencies    *insolvencies.Insolvencies
+	Claims          *claims.Claims
 	Policies        *onboarding.Policies
 	Contracts       *merchants.Contracts
 	Premiums        *ledger.Premiums
@@ -164,9 +166,10 @@ func New(cfg Config) *App {
 	return a
 }
 
-// addPeople builds the use cases for people, and for what they are sent.
+// addPeople builds the use cases for people, for what they are sent, and for what they claim.
 func (a *App) addPeople() {
 	cfg, db := a.Config, a.DB
+	a.Claims = &claims.Claims{DB: db, Insolvencies: a.Insolvencies}
 	room := &people.Room{DB: db, Vault: a.Vault, Random: cfg.Random, Cost: cfg.Cost, Log: cfg.Log}
 	a.Tokens = tokens.NewTokens(room)
 	a.Sessions = sessions.NewSessions(room, a.Tokens)

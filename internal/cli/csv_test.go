@@ -23,6 +23,7 @@ var csvArgs = map[string]string{
 	"collateral list": "collateral list", "booking list": "booking list", "premium list": "premium list",
 	"statements list": "statements list", "limits list": "limits list", "what-if": "what-if --as-of 2024-06-10",
 	"merchant list": "merchant list", "merchant show": "merchant show 1", "transaction list": "transaction list", "movement": "movement --from 2024-05-31 --to 2024-06-10",
+	"claim list": "claim list", "payout list": "payout list", "recovery list": "recovery list",
 	"insolvency list": "insolvency list", "insolvency affected": "insolvency affected 1",
 	"exposure": "exposure --as-of 2024-06-10", "ageing": "ageing --as-of 2024-06-10",
 	"exposure-model": "exposure-model --as-of 2024-06-10", "track-record": "track-record 1 --as-of 2024-06-10",
@@ -33,7 +34,8 @@ var inMajorUnits = map[string]string{
 	"booking list": "1200.00", "booking show": "600.00", "certificate": "0.00", "transaction list": "600.00", "transaction show": "600.00",
 	"statements list": "3.63", "statements show": "4.35", "bordereau premium": "4.35", "premium list": "4.35", "exposure": "600.00",
 	"run-off": "600.00", "ageing": "2500.00", "movement": "600.00", "what-if": "2500.00", "exposure-model": "600.00",
-	"collateral list": "5000.00", "limits list": "50000.00", "insolvency affected": "600.00",
+	"collateral list": "5000.00", "limits list": "50000.00", "insolvency affected": "600.00", "claim list": "400.00", "claim show": "400.00", "payout list": "400.00",
+	"payout show": "400.00", "recovery list": "50.00", "insolvency figures": "0.00",
 }
 
 // TestEveryCSVHasItsMoment: the first column of each CSV is as_of, with a day or an instant in every row, and amounts are in
@@ -49,6 +51,11 @@ func TestEveryCSVHasItsMoment(t *testing.T) {
 	s.change(`UPDATE clock_moves SET moved_at = moved_at - 20000000`) // so that no statement is due. It is a finding of verify.
 	s.run("statements", "issue", "--site", "demo")
 	s.aFailure(time.Date(now.Year(), now.Month()+1, 3, 0, 0, 0, 0, time.UTC)) // when the statement has its premium
+	s.aClaim(time.Date(now.Year(), now.Month()+1, 4, 0, 0, 0, 0, time.UTC), "2")
+	s.run("claim", "assess", "1", "--site", "demo")
+	s.run("claim", "approve", "1", "--site", "demo")
+	s.run("recovery", "add", "2", "bond", "50.00 GBP", "--site", "demo")
+	s.jobs()
 	issued, err := csv.NewReader(strings.NewReader(s.run("statements", "list", "--csv", "--site", "demo"))).ReadAll()
 	if err != nil {
 		t.Fatal(err)

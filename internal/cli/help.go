@@ -159,6 +159,25 @@ var examples = map[string]string{
 	"insolvency close":            "insolvency close 1 --as ada",
 	"insolvency reinstate":        `insolvency reinstate 1 --reason "New owners" --as ada`,
 	"insolvency allow-processing": `insolvency allow-processing 1 --reason "The administrator pays" --as ada`,
+
+	"insolvency figures": "insolvency figures 1",
+	"claim list":         "claim list --insolvencies 1 --state open",
+	"claim show":         "claim show 1",
+	"claim assess":       "claim assess 1 --as ada",
+	"claim approve":      "claim approve 1 --as bob",
+	"claim reject":       `claim reject 1 --reason "The traveller was refunded by the bond" --as bob`,
+	"claim withdraw":     `claim withdraw 1 --reason "Recorded twice" --as ada`,
+	"claim reopen":       `claim reopen 1 --reason "New papers" --as bob`,
+	"claim release":      `claim release 1 --reason "The bond does not pay" --as bob`,
+	"payout list":        "payout list --state planned",
+	"payout show":        "payout show 1",
+	"payout pdf":         "payout pdf 1 --output payout.pdf",
+	"payout sign":        "payout sign 1 --as ada",
+	"payout paid":        "payout paid 1 --reference BANK-4711",
+	"payout failed":      `payout failed 1 --reason "The account is closed"`,
+	"recovery list":      "recovery list --insolvencies 1",
+	"recovery add":       `recovery add 1 dividend "5000.00 EUR" --reference "First dividend"`,
+	"recovery cancel":    `recovery cancel 1 --reason "It was of another estate"`,
 }
 
 // printExamples prints the example of a command, or those of the first commands in a group.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"holdfast/internal/api/reports"
 	"holdfast/internal/api/view"
+	"holdfast/internal/app"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
@@ -19,6 +21,7 @@ type insolvencyCmd struct {
 	Withdraw        insolvencyWithdrawCmd    `cmd:"" help:"Withdraw a report that was a mistake. New payments are protected again."`
 	List            insolvencyListCmd        `cmd:"" help:"List insolvencies."`
 	Show            insolvencyShowCmd        `cmd:"" help:"Show an insolvency with its history."`
+	Figures         insolvencyFiguresCmd     `cmd:"" help:"Show what was exposed, and what is payable, covered, paid, expected and recovered."`
 	Affected        insolvencyAffectedCmd    `cmd:"" help:"List the payments in the snapshot, those of people travelling now first."`
 	Snapshot        insolvencySnapshotCmd    `cmd:"" help:"Print the snapshot. The SHA-256 of this text is the hash of the snapshot."`
 	CloseClaims     insolvencyCloseClaimsCmd `cmd:"" name:"close-claims" help:"Stop taking claims."`
@@ -68,17 +71,20 @@ type insolvencyFlags struct {
 	Reason string `help:"Reason."`
 }
 
+// insolvencyAct is a use case that changes an insolvency.
+type insolvencyAct func(ctx context.Context, actor access.Actor, id int64, reason string) (insolvencies.Insolvency, error)
+
 // act applies an action and prints the result: what has changed, or how to approve it.
 func (c insolvencyFlags) act(
 	ctx context.Context, p *program,
-	do func(r *insolvencies.Insolvencies, ctx context.Context, actor access.Actor, id int64, reason string) (insolvencies.Insolvency, error),
+	do func(a *app.App) insolvencyAct,
 	done string,
 ) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
 	}
-	changed, err := do(p.app.Insolvencies, ctx, actor, c.ID, c.Reason)
+	changed, err := do(p.app)(ctx, actor, c.ID, c.Reason)
 	if err != nil {
 		return err
 	}
@@ -94,7 +100,7 @@ type insolvencyConfirmCmd struct{ insolvencyFlags }
 
 // Run confirms it.
 func (c insolvencyConfirmCmd) Run(ctx context.Context, p *program) error {
-	return c.act(ctx, p, (*insolvencies.Insolvencies).Confirm,
+	return c.act(ctx, p, func(a *app.App) insolvencyAct { return a.Insolvencies.Confirm },
 		"New payments are no longer protected. The service makes the snapshot in about ten seconds.")
 }
 
@@ -103,7 +109,7 @@ type insolvencyWithdrawCmd struct{ insolvencyFlags }
 
 // Run withdraws it.
 func (c insolvencyWithdrawCmd) Run(ctx context.Context, p *program) error {
-	return c.act(ctx, p, (*insolvencies.Insolvencies).Withdraw,
+	return c.act(ctx, p, func(a *app.App) insolvencyAct { return a.Claims.WithdrawInsolvency },
 		"New payments are protected as before. Payments logged in the meantime stay unprotected.")
 }
 
@@ -112,7 +118,7 @@ type insolvencyCloseClaimsCmd struct{ insolvencyFlags }
 
 // Run closes the claims.
 func (c insolvencyCloseClaimsCmd) Run(ctx context.Context, p *program) error {
-	return c.act(ctx, p, (*insolvencies.Insolvencies).CloseClaims, "Later claims are not payable.")
+	return c.act(ctx, p, func(a *app.App) insolvencyAct { return a.Insolvencies.CloseClaims }, "Later claims are not payable.")
 }
 
 // insolvencyCloseCmd closes an insolvency.
@@ -120,7 +126,7 @@ type insolvencyCloseCmd struct{ insolvencyFlags }
 
 // Run closes it.
 func (c insolvencyCloseCmd) Run(ctx context.Context, p *program) error {
-	return c.act(ctx, p, (*insolvencies.Insolvencies).Close, "The merchant stays insolvent until it is reinstated.")
+	return c.act(ctx, p, func(a *app.App) insolvencyAct { return a.Claims.CloseInsolvency }, "The merchant stays insolvent until it is reinstated.")
 }
 
 // insolvencyReinstateCmd reinstates a merchant.
@@ -128,7 +134,7 @@ type insolvencyReinstateCmd struct{ insolvencyFlags }
 
 // Run reinstates it, or reports that another operator must approve it.
 func (c insolvencyReinstateCmd) Run(ctx context.Context, p *program) error {
-	return c.act(ctx, p, (*insolvencies.Insolvencies).Reinstate, "The merchant is reinstated: new payments are protected again.")
+	return c.act(ctx, p, func(a *app.App) insolvencyAct { return a.Insolvencies.Reinstate }, "The merchant is reinstated: new payments are protected again.")
 }
 
 // insolvencyProcessingCmd lets a processor carry out refunds.
@@ -136,7 +142,7 @@ type insolvencyProcessingCmd struct{ insolvencyFlags }
 
 // Run allows it, or reports that another operator must approve it.
 func (c insolvencyProcessingCmd) Run(ctx context.Context, p *program) error {
-	return c.act(ctx, p, (*insolvencies.Insolvencies).AllowProcessing, "The merchant's processor can carry out refunds and voids.")
+	return c.act(ctx, p, func(a *app.App) insolvencyAct { return a.Insolvencies.AllowProcessing }, "The merchant's processor can carry out refunds and voids.")
 }
 
 // insolvencyListCmd lists insolvencies.
@@ -250,4 +256,44 @@ func insolvencyFields(i insolvencies.Insolvency, merchant string) [][2]string {
 		{"reported", fmt.Sprintf("by %s, %s", i.ReportedBy, at(i.ReportedAt))}, {"confirmed", confirmed}, {"snapshot", snapshot},
 		{"SHA-256", i.Snapshot.SHA256}, {"refunds", refunds}, {"reinstated", at(i.ReinstatedAt)},
 	}
+}
+
+// insolvencyFiguresCmd shows the figures of an insolvency.
+type insolvencyFiguresCmd struct {
+	siteFlag
+	formFlags
+	ID int64 `arg:"" help:"Insolvency id."`
+}
+
+// Run prints them.
+func (c insolvencyFiguresCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	r, err := p.app.Claims.Report(ctx, actor, c.ID)
+	if err != nil {
+		return err
+	}
+	s := sheet{columns: columnsOf("figure currency amount")}
+	for _, line := range []struct {
+		name   string
+		amount int64
+	}{
+		{"exposed", r.Exposed}, {"payable", r.Payable}, {"covered", r.Covered}, {"paid", r.Paid}, {"overpaid", r.OverpaidTotal()},
+		{"reserve", r.Reserve}, {"incurred", r.Incurred()}, {"recovered", r.Recovered.Total},
+	} {
+		s.rows = append(s.rows, []cell{words(line.name), words(string(r.Currency)), amount(line.amount, r.Currency)})
+	}
+	switch {
+	case c.JSON:
+		return p.printJSON(reports.ShowInsolvencyReport(r))
+	case c.CSV:
+		return p.printCSV(s, r.AsOf.String())
+	}
+	p.printTable(s, "")
+	if r.Pending > 0 {
+		p.printf("\n%s without a rate: in no figure.\n", counted(r.Pending, "affected payment"))
+	}
+	return nil
 }

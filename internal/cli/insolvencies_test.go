@@ -3,7 +3,6 @@ package cli
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,36 +12,13 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// snapshots lets the job of insolvencies finish, as the service would.
-func (s prompt) snapshots() {
-	s.t.Helper()
-	var line commandLine
-	parser, err := newParser(&line, io.Discard)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if _, err := parser.Parse([]string{"version", "--database", "sqlite:" + filepath.Join(s.folder, "holdfast.db")}); err != nil {
-		s.t.Fatal(err)
-	}
-	p := &program{Config: line.Config, stdout: io.Discard, stderr: io.Discard}
-	defer p.Close()
-	if err := p.open(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
-	for more := true; more; {
-		if more, err = p.app.Insolvencies.Work(s.t.Context()); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-}
-
 // aFailure is a confirmed failure of merchant 2 of aShop in 2024, with its snapshot. until is a later time on the site's clock.
 func (s prompt) aFailure(until time.Time) {
 	s.t.Helper()
 	s.run("insolvency", "report", "2", "--kind", "liquidation", "--trigger", "2024-06-10 00:00:00", "--evidence", "Notice of the court", "--site", "demo")
 	s.run("insolvency", "confirm", "1", "--site", "demo")
 	s.run("clock", "set", "--site", "demo", "--to", until.Format(time.DateTime))
-	s.snapshots()
+	s.jobs()
 }
 
 // TestAFailureAtTheCommandLine goes through an insolvency.
@@ -71,7 +47,7 @@ func TestAFailureAtTheCommandLine(t *testing.T) {
 	if _, err := os.Stat(book); !os.IsNotExist(err) {
 		t.Errorf("a workbook without a snapshot: %v", err)
 	}
-	s.snapshots()
+	s.jobs()
 	s.follow([]step{
 		{[]string{"insolvency", "list", "--state", "open", "--csv"}, 0, ",2,2,liquidation,open,2024-06-10 00:00:00,"},
 		{[]string{"insolvency", "list", "--state", "closed,lost"}, 2, `--state: "lost" is not one of reported, confirmed`},

@@ -14,7 +14,7 @@ import (
 var freeText = []string{
 	"name", "email", "display-name", "reason", "note", "reference", "url", "category", "external-id", "receipt-label",
 	"primary-mail", "descriptor", "beneficiary-id", "chargeback-mail", "quote-id", "surname", "action", "output", "refused",
-	"acquirer-reference", "processor-reference", "corrects", "merchants", "bookings", "transactions", "suppliers", "processor", "evidence", "xlsx",
+	"acquirer-reference", "processor-reference", "corrects", "merchants", "bookings", "transactions", "suppliers", "processor", "evidence", "xlsx", "insolvencies",
 }
 
 // TestAWrongValueOfAnyFlagEndsWith2: every flag of every command gets an invalid value.

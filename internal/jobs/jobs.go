@@ -76,6 +76,8 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "judge-limits", Every: quickTick, Run: a.Limits.Recompute},
 		// The snapshot of an insolvency must exist within ten seconds after it can be made (R13).
 		{Name: "work-on-insolvencies", Every: quickTick, Talks: true, Run: a.Insolvencies.Work},
+		{Name: "make-claims", Every: tick, Run: a.Claims.Make},
+		{Name: "plan-payouts", Every: time.Minute, Run: a.Claims.Plan},
 		{Name: "complete-bookings", Every: time.Minute, Run: a.Bookings.RecordCompleted},
 		{Name: "end-protection", Every: time.Minute, Run: a.Ends.Record},
 		{Name: "match-disputes", Every: tick, Run: a.Disputes.Retry},

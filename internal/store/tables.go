@@ -21,6 +21,7 @@ var tables = []string{
 	"mail_pieces", "contracts", "insolvencies", "insolvency_events", "insolvency_snapshots", "insolvency_lines",
 	"verify_runs", "site_names",
 	"disputes", "dispute_events", "dispute_postings", "dispute_marks",
+	"claims", "claim_events", "claim_marks", "payouts", "payout_events", "payout_lines", "recoveries",
 }
 
 // TablesOfDeployment are the tables that belong to no site: people, rates, jobs, and the sites themselves. A cluster has them on every
@@ -52,6 +53,7 @@ var counted = []string{
 	"limits", "limit_events", "limit_changes", "collateral", "booking_totals", "exposure_deltas", "clock_moves", "proposals",
 	"exposure_buckets", "exposure_cells", "modal_sessions", "channel_protection", "events", "webhook_endpoints", "webhook_secrets",
 	"webhook_deliveries", "webhook_attempts", "mails", "imports", "protection_documents", "schedules", "schedule_runs",
-	"mail_files", "contracts", "insolvencies", "insolvency_events", "insolvency_snapshots", "insolvency_lines", "verify_runs",
+	"mail_files", "contracts", "insolvencies", "insolvency_events", "insolvency_snapshots", "insolvency_lines", "claims",
+	"claim_events", "payouts", "payout_events", "payout_lines", "recoveries", "verify_runs",
 	"disputes", "dispute_events", "dispute_postings",
 }

@@ -40,20 +40,26 @@ func secondPerson(tx *store.Tx, actor access.Actor, i Insolvency) error {
 	case err != nil || site.Sandbox:
 		return err
 	case actor.UserID == 0:
-		return notPossible(i, "approver_unnamed", "Only a person can confirm this. Say who you are with --as.")
+		return NotPossible(i, "approver_unnamed", "Only a person can confirm this. Say who you are with --as.")
 	case i.ReportedByID == 0:
-		return notPossible(i, "reporter_unnamed", "It is unknown who reported this. Withdraw it, then report it again with --as.")
+		return NotPossible(i, "reporter_unnamed", "It is unknown who reported this. Withdraw it, then report it again with --as.")
 	case actor.UserID == i.ReportedByID:
 		return errs.New(errs.SamePerson, "You reported this yourself. Another operator must confirm it.")
 	}
 	return nil
 }
 
+// Check says why a step is not possible, from what rooms above know. It returns nil if it is.
+type Check func(tx *store.Tx, i Insolvency) error
+
 // Withdraw ends an insolvency that was a mistake: from now on the channel takes new protection again. What was logged meanwhile
-// stays unprotected.
-func (r *Insolvencies) Withdraw(ctx context.Context, actor access.Actor, id int64, reason string) (Insolvency, error) {
+// stays unprotected. Claims say whether it is still possible.
+func (r *Insolvencies) Withdraw(ctx context.Context, actor access.Actor, id int64, reason string, possible Check) (Insolvency, error) {
 	return r.act(ctx, actor, access.ReportFailures, id, "insolvency.withdraw", reason, func(tx *store.Tx, i *Insolvency) error {
 		if err := mustBe(*i, Reported, Confirmed, Open); err != nil {
+			return err
+		}
+		if err := possible(tx, *i); err != nil {
 			return err
 		}
 		was := i.State
@@ -81,12 +87,14 @@ func (r *Insolvencies) CloseClaims(ctx context.Context, actor access.Actor, id i
 	})
 }
 
-// Close ends an insolvency. The channel stays insolvent until it is reinstated.
-func (r *Insolvencies) Close(ctx context.Context, actor access.Actor, id int64, reason string) (Insolvency, error) {
-	return r.act(ctx, actor, access.DecideFailures, id, "insolvency.close", reason, func(_ *store.Tx, i *Insolvency) error {
-		err := mustBe(*i, ClaimsClosed)
+// Close ends an insolvency. The channel stays insolvent until it is reinstated. Claims say whether it is possible yet.
+func (r *Insolvencies) Close(ctx context.Context, actor access.Actor, id int64, reason string, possible Check) (Insolvency, error) {
+	return r.act(ctx, actor, access.DecideFailures, id, "insolvency.close", reason, func(tx *store.Tx, i *Insolvency) error {
+		if err := mustBe(*i, ClaimsClosed); err != nil {
+			return err
+		}
 		i.State = Closed
-		return err
+		return possible(tx, *i)
 	})
 }
 
@@ -154,14 +162,14 @@ var reinstate = approved{"insolvency.reinstate", func(i Insolvency) error {
 	if err := mustBe(i, Closed); err != nil || i.ReinstatedAt.IsZero() {
 		return err
 	}
-	return notPossible(i, "already_reinstated", "Channel %d has already been reinstated.", i.ChannelID)
+	return NotPossible(i, "already_reinstated", "Channel %d has already been reinstated.", i.ChannelID)
 }, func(tx *store.Tx, i *Insolvency) { i.ReinstatedAt = tx.Now }}
 
 var allowProcessing = approved{"insolvency.allow_processing", func(i Insolvency) error {
 	if err := mustBe(i, Confirmed, Open, ClaimsClosed, Closed); err != nil || !i.ProcessingAllowed && i.ReinstatedAt.IsZero() {
 		return err
 	}
-	return notPossible(i, "already_allowed", "Refunds of channel %d are already allowed.", i.ChannelID)
+	return NotPossible(i, "already_allowed", "Refunds of channel %d are already allowed.", i.ChannelID)
 }, func(_ *store.Tx, i *Insolvency) { i.ProcessingAllowed = true }}
 
 // apply is the change of an approved action.

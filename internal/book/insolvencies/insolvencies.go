@@ -279,8 +279,8 @@ func unknown(err error, id int64) error {
 	return store.NotFoundAs(errs.SettingNotFound, err, "Insolvency %d not found.", id)
 }
 
-// notPossible is the error of an action that the state does not allow.
-func notPossible(i Insolvency, reason, format string, args ...any) error {
+// NotPossible is the error of an action that the state does not allow.
+func NotPossible(i Insolvency, reason, format string, args ...any) error {
 	return &errs.Error{Kind: errs.ActionNotPossible, State: string(i.State), Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -289,5 +289,5 @@ func mustBe(i Insolvency, states ...State) error {
 	if slices.Contains(states, i.State) {
 		return nil
 	}
-	return notPossible(i, "wrong_state", "Insolvency %d is %s.", i.ID, i.State)
+	return NotPossible(i, "wrong_state", "Insolvency %d is %s.", i.ID, i.State)
 }

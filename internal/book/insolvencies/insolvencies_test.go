@@ -219,11 +219,11 @@ func TestAMerchantFails(t *testing.T) {
 // ends closes an insolvency and reinstates the merchant.
 func (f *failing) ends(open insolvencies.Insolvency) {
 	ctx, room := f.t.Context(), f.App.Insolvencies
-	if _, err := room.Close(ctx, f.Actor, open.ID, ""); !errs.Is(err, errs.ActionNotPossible) {
+	if _, err := f.App.Claims.CloseInsolvency(ctx, f.Actor, open.ID, ""); !errs.Is(err, errs.ActionNotPossible) {
 		f.t.Errorf("closed with open claims: %v", err)
 	}
 	f.must(room.CloseClaims(ctx, f.Actor, open.ID, ""))
-	f.must(room.Close(ctx, f.Actor, open.ID, ""))
+	f.must(f.App.Claims.CloseInsolvency(ctx, f.Actor, open.ID, ""))
 	if _, err := f.try(f.Now()); !errs.Is(err, errs.Invalid) {
 		f.t.Errorf("a merchant failed twice: %v", err)
 	}
@@ -263,7 +263,7 @@ func TestAWithdrawnInsolvency(t *testing.T) {
 		if booked, _ := f.premium(between); booked != 0 {
 			t.Fatalf("booked %d", booked)
 		}
-		f.must(f.App.Insolvencies.Withdraw(t.Context(), f.Actor, i.ID, "Another company of that name"))
+		f.must(f.App.Claims.WithdrawInsolvency(t.Context(), f.Actor, i.ID, "Another company of that name"))
 		f.work()
 		if booked, retained := f.premium(between); booked != 341 || retained != 0 {
 			t.Errorf("booked %d, retained %d", booked, retained)
@@ -320,9 +320,9 @@ func TestWhoMayConfirm(t *testing.T) {
 		reader := apptest.ActorOf(h.User(t, "rea", access.ReadOnly), access.ReadOnly)
 		_, err = h.Insolvencies.Get(t.Context(), reader, i.ID)
 		apptest.WantKind(t, err, errs.Forbidden, "read")
-		_, err = h.Insolvencies.Withdraw(t.Context(), reader, i.ID, "")
+		_, err = h.Claims.WithdrawInsolvency(t.Context(), reader, i.ID, "")
 		apptest.WantKind(t, err, errs.Forbidden, "withdraw")
-		if i, err = h.Insolvencies.Withdraw(t.Context(), member, i.ID, "Another company"); err != nil || i.State != insolvencies.Withdrawn {
+		if i, err = h.Claims.WithdrawInsolvency(t.Context(), member, i.ID, "Another company"); err != nil || i.State != insolvencies.Withdrawn {
 			t.Errorf("%+v, %v", i, err)
 		}
 	})

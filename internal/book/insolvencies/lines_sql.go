@@ -1,10 +1,14 @@
 package insolvencies
 
 import (
+	"database/sql"
 	"errors"
+	"time"
+
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/store"
+	"holdfast/internal/store/sqltext"
 )
 
 const lineColumns = `id, site_id, insolvency_id, allocation_id, transaction_id, booking_id, currency, remaining, undelivered, last_day,
@@ -39,9 +43,8 @@ func insertSnapshot(tx *store.Tx, i Insolvency) error {
 // LinesAfter reads lines of the snapshot of an insolvency: those with allocations greater than after, in order of the
 // allocations, at most limit of them. Their quotes have the rates, without provider and day.
 func LinesAfter(tx *store.Tx, siteID, insolvencyID, after int64, limit int) (list []claim.SnapshotLine, err error) {
-	err = tx.Query(`SELECT l.allocation_id, l.transaction_id, l.booking_id, l.currency, l.remaining, l.undelivered, l.last_day,
-			l.policy_currency, l.from_rate, l.to_rate, l.not_eligible
-		FROM insolvency_lines l WHERE l.site_id = $1 AND l.insolvency_id = $2 AND l.allocation_id > $3
+	err = tx.Query(`SELECT `+snapshotColumns+` FROM insolvency_lines l
+		WHERE l.site_id = $1 AND l.insolvency_id = $2 AND l.allocation_id > $3
 		ORDER BY l.allocation_id LIMIT $4`, []any{siteID, insolvencyID, after, limit}, func(scan func(dest ...any) error) error {
 		l, err := scanLine(scan)
 		list = append(list, l)
@@ -49,6 +52,33 @@ func LinesAfter(tx *store.Tx, siteID, insolvencyID, after int64, limit int) (lis
 	})
 	return list, err
 }
+
+// LinesOf reads the lines of some allocations in the snapshot of an insolvency, by allocation. Allocations outside it have none.
+func LinesOf(tx *store.Tx, siteID, insolvencyID int64, allocations []int64) (map[int64]claim.SnapshotLine, error) {
+	var w sqltext.Where
+	w.And("l.site_id = ?", siteID)
+	w.And("l.insolvency_id = ?", insolvencyID)
+	sqltext.In(&w, "l.allocation_id", allocations)
+	lines := make(map[int64]claim.SnapshotLine, len(allocations))
+	err := tx.Query(`SELECT `+snapshotColumns+` FROM insolvency_lines l WHERE `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
+		l, err := scanLine(scan)
+		lines[l.AllocationID] = l
+		return err
+	})
+	return lines, err
+}
+
+// ClaimsClosedAt is when no more claims of an insolvency were taken; zero while they are.
+func ClaimsClosedAt(tx *store.Tx, siteID, id int64) (time.Time, error) {
+	var at sql.NullInt64
+	err := tx.QueryRow(`SELECT MAX(recorded_at) FROM insolvency_events
+		WHERE site_id = $1 AND insolvency_id = $2 AND action = 'insolvency.close_claims'`, []any{siteID, id}, &at)
+	return store.MaybeInstant(at), err
+}
+
+// snapshotColumns are the columns that scanLine reads of a line l.
+const snapshotColumns = `l.allocation_id, l.transaction_id, l.booking_id, l.currency, l.remaining, l.undelivered, l.last_day,
+	l.policy_currency, l.from_rate, l.to_rate, l.not_eligible`
 
 func scanLine(scan func(dest ...any) error, more ...any) (claim.SnapshotLine, error) {
 	var l claim.SnapshotLine

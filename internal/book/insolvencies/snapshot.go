@@ -173,7 +173,7 @@ func (r *Insolvencies) WriteSnapshot(ctx context.Context, actor access.Actor, id
 func (r *Insolvencies) Opened(ctx context.Context, actor access.Actor, id int64) (Insolvency, error) {
 	i, err := r.Get(ctx, actor, id)
 	if err == nil && i.Snapshot.MadeAt.IsZero() {
-		err = notPossible(i, "no_snapshot", "Insolvency %d has no snapshot yet. It is made seconds after confirmation.", id)
+		err = NotPossible(i, "no_snapshot", "Insolvency %d has no snapshot yet. It is made seconds after confirmation.", id)
 	}
 	return i, err
 }

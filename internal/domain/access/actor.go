@@ -68,6 +68,11 @@ const (
 	DecideFailures Permission = "decide on the failure of a merchant"
 	ReadDisputes   Permission = "read disputes"
 	WorkDisputes   Permission = "work on disputes"
+	// AssessClaims is to assess and withdraw claims, DecideClaims to approve, reject, release and reopen them (R13).
+	AssessClaims Permission = "assess claims"
+	DecideClaims Permission = "decide on claims"
+	// RecordRecoveries is to record and cancel recoveries after an insolvency (R13).
+	RecordRecoveries Permission = "record recoveries"
 )
 
 // The permissions of the payment modal. Each is a part of a permission that people have.
@@ -85,11 +90,11 @@ var ladder = []struct {
 	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export, ReadFailures, ReadDisputes}},
 	{MemberAdmin, []Permission{
 		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, SendMails,
-		ImportBooks, ManageMembers, ReportFailures, WorkDisputes,
+		ImportBooks, ManageMembers, ReportFailures, WorkDisputes, AssessClaims, RecordRecoveries,
 	}},
 	{Operator, []Permission{
 		SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, WriteLimits,
-		WriteCollateral, MoveClock, DecideProposals, DecideFailures, IssueStatements, ManageSites, ManageUsers,
+		WriteCollateral, MoveClock, DecideProposals, DecideFailures, DecideClaims, IssueStatements, ManageSites, ManageUsers,
 	}},
 }
 

@@ -34,8 +34,8 @@ type Dispute struct {
 	Dropped bool
 }
 
-// firstDebit is the day of the first debit, or civil.LastDay if there is none.
-func (d Dispute) firstDebit() civil.Day {
+// FirstDebit is the day of the first debit, or civil.LastDay if there is none.
+func (d Dispute) FirstDebit() civil.Day {
 	first := civil.LastDay
 	for _, debit := range d.Debits {
 		first = min(first, debit.Day)
@@ -45,7 +45,7 @@ func (d Dispute) firstDebit() civil.Day {
 
 // Compare orders the disputes of an allocation as their claims are served: by day of the first debit, source and case.
 func (d Dispute) Compare(other Dispute) int {
-	return cmp.Or(cmp.Compare(d.firstDebit(), other.firstDebit()), cmp.Compare(d.Source, other.Source),
+	return cmp.Or(cmp.Compare(d.FirstDebit(), other.FirstDebit()), cmp.Compare(d.Source, other.Source),
 		cmp.Compare(d.Case, other.Case), cmp.Compare(d.ID, other.ID))
 }
 

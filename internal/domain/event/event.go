@@ -97,6 +97,21 @@ const (
 	InsolvencyClosed            Type = "insolvency.closed"
 	InsolvencyReinstated        Type = "insolvency.reinstated"
 	InsolvencyProcessingAllowed Type = "insolvency.processing_allowed"
+	ClaimCreated                Type = "claim.created"
+	ClaimChanged                Type = "claim.changed" // what is payable, by a dispute, a refund or a rate
+	ClaimAssessed               Type = "claim.assessed"
+	ClaimApproved               Type = "claim.approved" // by one person; its state says whether it needs another
+	ClaimRejected               Type = "claim.rejected"
+	ClaimWithdrawn              Type = "claim.withdrawn"
+	ClaimReopened               Type = "claim.reopened"
+	ClaimReleased               Type = "claim.released" // other protection does not pay
+	ClaimPaid                   Type = "claim.paid"
+	PayoutPlanned               Type = "payout.planned"
+	PayoutSigned                Type = "payout.signed"
+	PayoutPaid                  Type = "payout.paid"
+	PayoutFailed                Type = "payout.failed"
+	RecoveryRecorded            Type = "recovery.recorded"
+	RecoveryCancelled           Type = "recovery.cancelled"
 	WebhookTest                 Type = "webhook.test"     // sent on request, only to that webhook
 	WebhookDisabled             Type = "webhook.disabled" // after three days of failures, or because its receiver responded with 410
 )
@@ -112,6 +127,8 @@ var Types = []Type{
 	DisputeOpened, DisputeUpdated, DisputeClosed, DisputeDue,
 	InsolvencyReported, InsolvencyConfirmed, InsolvencyOpened, InsolvencyWithdrawn, InsolvencyClaimsClosed, InsolvencyClosed,
 	InsolvencyReinstated, InsolvencyProcessingAllowed,
+	ClaimCreated, ClaimChanged, ClaimAssessed, ClaimApproved, ClaimRejected, ClaimWithdrawn, ClaimReopened, ClaimReleased, ClaimPaid,
+	PayoutPlanned, PayoutSigned, PayoutPaid, PayoutFailed, RecoveryRecorded, RecoveryCancelled,
 	WebhookTest, WebhookDisabled,
 }
 
@@ -128,12 +145,15 @@ const (
 	Channel     Kind = "channel"
 	Proposal    Kind = "proposal"
 	Insolvency  Kind = "insolvency"
+	Claim       Kind = "claim"
+	Payout      Kind = "payout"
+	Recovery    Kind = "recovery"
 	Webhook     Kind = "webhook"
 	Dispute     Kind = "dispute"
 )
 
 // Kinds are all kinds of objects.
-var Kinds = []Kind{Booking, Transaction, Payment, LimitEvent, Statement, Channel, Proposal, Insolvency, Webhook, Dispute}
+var Kinds = []Kind{Booking, Transaction, Payment, LimitEvent, Statement, Channel, Proposal, Insolvency, Claim, Payout, Recovery, Webhook, Dispute}
 
 // shownAs are the kinds of the objects of those types that are not named after them.
 var shownAs = map[string]Kind{"protection": Payment, "limit": LimitEvent}

@@ -44,7 +44,7 @@ func TestMailsAboutAFailure(t *testing.T) {
 				}
 			}
 		}
-		done(room.Withdraw(ctx, p.Actor, report().ID, "A mistake")) // before anybody was notified
+		done(p.App.Claims.WithdrawInsolvency(ctx, p.Actor, report().ID, "A mistake")) // before anybody was notified
 		p.follow()
 		p.want()
 		i := report()
@@ -65,7 +65,7 @@ func TestMailsAboutAFailure(t *testing.T) {
 		says(1, c.Name+" is insolvent", "none of its new payments is protected", "Offices are empty")
 		says(2, c.Name+": 0 affected payments")
 		done(room.CloseClaims(ctx, p.Actor, i.ID, ""))
-		done(room.Close(ctx, p.Actor, i.ID, ""))
+		done(p.App.Claims.CloseInsolvency(ctx, p.Actor, i.ID, ""))
 		done(room.Reinstate(ctx, p.Actor, i.ID, ""))
 		p.follow()
 		says(3, "claims closed")
@@ -73,7 +73,7 @@ func TestMailsAboutAFailure(t *testing.T) {
 		says(5, "is reinstated")
 		i = report()
 		done(room.Confirm(ctx, p.Actor, i.ID, ""))
-		done(room.Withdraw(ctx, p.Actor, i.ID, "Another company"))
+		done(p.App.Claims.WithdrawInsolvency(ctx, p.Actor, i.ID, "Another company"))
 		p.follow()
 		if list := p.list(); len(list) != 7 {
 			t.Errorf("%d mails", len(list))

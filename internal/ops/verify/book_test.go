@@ -1,9 +1,11 @@
 package verify_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"holdfast/internal/book/claims"
 	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/ledger"
@@ -79,7 +81,8 @@ func aBook(t *testing.T, w *apptest.World) {
 func aFailure(t *testing.T, w *apptest.World) {
 	t.Helper()
 	c := w.Channel(merchant.ModeProtectionOnly, money.EUR)
-	w.Must(apptest.Report(payment.Purchase, w.Booking(c, 70_000, "2024-12-14"), 70_000))
+	b := w.Booking(c, 70_000, "2024-12-14")
+	paid := w.Must(apptest.Report(payment.Purchase, b, 70_000))
 	w.Advance(time.Minute)
 	kind, trigger := insolvencies.Kinds[0], w.Now()
 	made, err := w.App.Insolvencies.Report(t.Context(), w.Actor, insolvencies.NewReport{
@@ -97,6 +100,47 @@ func aFailure(t *testing.T, w *apptest.World) {
 			t.Fatal(err)
 		}
 	}
+	w.Advance(24 * time.Hour)
+	w.Must(apptest.Linked(payment.Chargeback, paid, b, 50_000))
+	someClaims(t, w, made.ID)
+}
+
+// someClaims has the claim of a failed merchant approved, a payout that failed and one that is signed, and a recovery.
+func someClaims(t *testing.T, w *apptest.World, insolvency int64) {
+	t.Helper()
+	w.Advance(time.Minute)
+	for _, job := range []func(ctx context.Context) (bool, error){w.App.Claims.Make, w.App.Claims.Plan} {
+		for more := true; more; {
+			var err error
+			if more, err = job(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ctx, room := t.Context(), w.App.Claims
+	must := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan := func() {
+		t.Helper()
+		for more := true; more; {
+			var err error
+			if more, err = room.Plan(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	must(room.Assess(ctx, w.Actor, 1, "Checked"))
+	must(room.Approve(ctx, w.Actor, 1, ""))
+	plan()
+	must(room.Failed(ctx, w.Actor, 1, "Account closed"))
+	plan()
+	must(room.Sign(ctx, w.Actor, 2))
+	kind, euros, amount := claims.RecoveryKinds[1], money.Currency("EUR"), int64(12_000)
+	must(room.Recover(ctx, w.Actor, claims.NewRecovery{InsolvencyID: &insolvency, Kind: &kind, Currency: &euros, Amount: &amount}))
 }
 
 // someDisputes makes a dispute that is won, one that a person unmatches, and one whose payment is not known yet.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/book/claims"
 	"holdfast/internal/book/disputefile"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/statements"
@@ -24,6 +25,7 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/psp"
+	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 )
 
@@ -193,9 +195,14 @@ var chapters = []chapter{
 		s.confirmed()
 	}, "proposal.opened channel.created proposal.decided booking.created transaction.created transaction.completed booking.updated " +
 		"protection.allocated insolvency.reported insolvency.confirmed insolvency.opened"},
+	{"a traveller asks the bank, and the claim is paid", (*story).claimed,
+		"transaction.created transaction.completed transaction.locked protection.changed dispute.opened claim.created claim.rejected " +
+			"claim.changed claim.reopened claim.changed claim.withdrawn claim.changed claim.reopened claim.changed claim.released " +
+			"transaction.created transaction.completed protection.changed dispute.updated claim.changed claim.assessed claim.approved " +
+			"payout.planned payout.failed payout.planned payout.signed payout.paid claim.paid recovery.recorded recovery.cancelled"},
 	{"it is settled, and may be protected again", func(s *story) {
 		for _, act := range []func(ctx context.Context, actor access.Actor, id int64, reason string) (insolvencies.Insolvency, error){
-			s.App.Insolvencies.AllowProcessing, s.App.Insolvencies.CloseClaims, s.App.Insolvencies.Close, s.App.Insolvencies.Reinstate,
+			s.App.Insolvencies.AllowProcessing, s.App.Insolvencies.CloseClaims, s.App.Claims.CloseInsolvency, s.App.Insolvencies.Reinstate,
 		} {
 			if _, err := act(s.t.Context(), s.Actor, s.insolvency, "settled"); err != nil {
 				s.t.Fatal(err)
@@ -205,10 +212,61 @@ var chapters = []chapter{
 		"insolvency.reinstated proposal.decided"},
 	{"it fails again, by mistake", func(s *story) {
 		s.confirmed()
-		if _, err := s.App.Insolvencies.Withdraw(s.t.Context(), s.Actor, s.insolvency, "a mistake"); err != nil {
+		if _, err := s.App.Claims.WithdrawInsolvency(s.t.Context(), s.Actor, s.insolvency, "a mistake"); err != nil {
 			s.t.Fatal(err)
 		}
 	}, "insolvency.reported insolvency.confirmed insolvency.opened insolvency.withdrawn"},
+}
+
+// claimed takes a claim of the failed merchant through all its steps.
+func (s *story) claimed() {
+	s.t.Helper()
+	ctx, room := s.t.Context(), s.App.Claims
+	work := func() {
+		s.t.Helper()
+		s.Advance(time.Minute)
+		for _, job := range []func(ctx context.Context) (bool, error){room.Make, room.Plan} {
+			for more := true; more; {
+				var err error
+				if more, err = job(ctx); err != nil {
+					s.t.Fatal(err)
+				}
+			}
+		}
+	}
+	must := func(_ any, err error) {
+		s.t.Helper()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.Advance(time.Hour)
+	b := s.ReadBooking(s.paid.Payments[0].BookingID)
+	s.Must(apptest.Linked(payment.Chargeback, s.paid, b, 5000))
+	work()
+	list, err := room.List(ctx, s.Actor, claims.Filter{}, store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: store.OrderID})
+	if err != nil || len(list.Items) != 1 {
+		s.t.Fatalf("%+v, %v", list.Items, err)
+	}
+	id := list.Items[0].ID
+	must(room.Reject(ctx, s.Actor, id, "no papers"))
+	must(room.Reopen(ctx, s.Actor, id, "papers"))
+	must(room.Withdraw(ctx, s.Actor, id, "recorded twice"))
+	must(room.Reopen(ctx, s.Actor, id, "it was not"))
+	must(room.Release(ctx, s.Actor, id, "the bond does not pay"))
+	s.Must(apptest.Linked(payment.ChargebackReversal, s.paid, b, 1000))
+	work()
+	must(room.Assess(ctx, s.Actor, id, ""))
+	must(room.Approve(ctx, s.Actor, id, ""))
+	work()
+	must(room.Failed(ctx, s.Actor, 1, "account closed"))
+	work()
+	must(room.Sign(ctx, s.Actor, 2))
+	must(room.Paid(ctx, s.Actor, 2, "BANK-1"))
+	kind, pounds, amount := claims.RecoveryKinds[0], money.Currency("GBP"), int64(500)
+	made, err := room.Recover(ctx, s.Actor, claims.NewRecovery{InsolvencyID: &s.insolvency, Kind: &kind, Currency: &pounds, Amount: &amount})
+	must(made, err)
+	must(room.Cancel(ctx, s.Actor, made.ID, "another estate"))
 }
 
 // atProcessor is the story of a payment that a processor carries out.

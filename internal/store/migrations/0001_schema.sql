@@ -1694,6 +1694,152 @@ CREATE TABLE insolvency_lines (
     FOREIGN KEY (site_id, allocation_id) REFERENCES allocations (site_id, id)
 );
 
+-- Claims (claims).
+
+-- One dispute of one allocation of an insolvent merchant (R13). What is covered of it follows from all claims of its year of
+-- account, so that it is computed when it is read.
+CREATE TABLE claims (
+    site_id         BIGINT  NOT NULL,
+    id              {{serial}},
+    insolvency_id   BIGINT  NOT NULL,
+    channel_id      BIGINT  NOT NULL,
+    allocation_id   BIGINT  NOT NULL,
+    transaction_id  BIGINT  NOT NULL, -- the payment
+    booking_id      BIGINT  NOT NULL,
+    source          TEXT    NOT NULL, -- the processor of the dispute
+    case_id         TEXT    NOT NULL, -- its id of the case
+    first_day       BIGINT  NOT NULL, -- of the first debit: claims take in order of first_day, source, case_id
+    state           TEXT    NOT NULL, -- open, assessed, approved, paid, rejected or withdrawn
+    currency        TEXT    NOT NULL, -- of the allocation
+    disputed        BIGINT  NOT NULL, -- minor units of currency, as the next three
+    loss            BIGINT  NOT NULL,
+    payable         BIGINT  NOT NULL,
+    represent       BIGINT  NOT NULL, -- what is not payable
+    reason          TEXT    NOT NULL, -- why; '' where represent is 0 or the claim was rejected or withdrawn
+    policy_currency TEXT    NOT NULL, -- Q of the policy in force at the trigger
+    value           BIGINT,           -- of payable, minor units of policy_currency; NULL while pending_rate
+    paid            BIGINT  NOT NULL, -- minor units of policy_currency, less what was set off
+    released        BOOLEAN NOT NULL, -- other protection does not pay
+    assessed_by_id  BIGINT  NOT NULL, -- 0: not assessed
+    assessed_by     TEXT    NOT NULL,
+    assessed        BIGINT  NOT NULL, -- payable when it was assessed
+    approved_by     TEXT    NOT NULL, -- JSON: ids of the approvers in order
+    version         BIGINT  NOT NULL,
+    created_at      BIGINT  NOT NULL,
+    modified_at     BIGINT  NOT NULL,
+    UNIQUE (site_id, insolvency_id, allocation_id, source, case_id),
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, insolvency_id) REFERENCES insolvencies (site_id, id),
+    FOREIGN KEY (site_id, allocation_id) REFERENCES allocations (site_id, id)
+);
+CREATE INDEX claims_by_state ON claims (site_id, state, id);
+CREATE INDEX claims_by_order ON claims (site_id, insolvency_id, first_day, source, case_id, id);
+
+-- What happened to claims, and what was payable then. Append-only.
+CREATE TABLE claim_events (
+    site_id     BIGINT NOT NULL,
+    id          {{serial}},
+    claim_id    BIGINT NOT NULL,
+    action      TEXT   NOT NULL, -- such as claim.approve
+    state       TEXT   NOT NULL, -- after it
+    payable     BIGINT NOT NULL, -- after it
+    by_id       BIGINT NOT NULL, -- 0: the program itself
+    by_name     TEXT   NOT NULL,
+    reason      TEXT   NOT NULL,
+    recorded_at BIGINT NOT NULL,
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, claim_id) REFERENCES claims (site_id, id)
+);
+CREATE INDEX claim_events_by_claim ON claim_events (site_id, claim_id, id);
+
+-- Up to which allocation event the claims of an insolvency are made.
+CREATE TABLE claim_marks (
+    site_id       BIGINT NOT NULL,
+    insolvency_id BIGINT NOT NULL,
+    events_to     BIGINT NOT NULL,
+    PRIMARY KEY (site_id, insolvency_id),
+    FOREIGN KEY (site_id, insolvency_id) REFERENCES insolvencies (site_id, id)
+);
+
+-- What is paid to the beneficiary of a merchant for its claims (R13).
+CREATE TABLE payouts (
+    site_id         BIGINT NOT NULL,
+    id              {{serial}},
+    number          BIGINT NOT NULL, -- without gaps in the site
+    channel_id      BIGINT NOT NULL,
+    state           TEXT   NOT NULL, -- planned, signed, paid or failed
+    policy_currency TEXT   NOT NULL, -- Q
+    value           BIGINT NOT NULL, -- the sum of its lines, minor units of policy_currency
+    currency        TEXT   NOT NULL, -- in which it is paid
+    amount          BIGINT NOT NULL, -- minor units of currency
+    from_rate       TEXT   NOT NULL, -- of policy_currency per EUR; '' where both currencies are the same
+    to_rate         TEXT   NOT NULL, -- of currency per EUR
+    beneficiary     TEXT   NOT NULL, -- its id, as it was when the payout was planned
+    planned_at      BIGINT NOT NULL,
+    signed_by       TEXT   NOT NULL, -- '' while planned
+    settled_by      TEXT   NOT NULL, -- who recorded that it was paid, or that it failed
+    bank_reference  TEXT   NOT NULL, -- of a payout that is paid
+    failure         TEXT   NOT NULL, -- why it failed
+    version         BIGINT NOT NULL,
+    modified_at     BIGINT NOT NULL,
+    UNIQUE (site_id, number),
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, channel_id) REFERENCES channels (site_id, id)
+);
+
+-- What happened to payouts. Append-only.
+CREATE TABLE payout_events (
+    site_id     BIGINT NOT NULL,
+    id          {{serial}},
+    payout_id   BIGINT NOT NULL,
+    action      TEXT   NOT NULL, -- such as payout.sign
+    state       TEXT   NOT NULL, -- after it
+    by_id       BIGINT NOT NULL, -- 0: the program itself
+    by_name     TEXT   NOT NULL,
+    note        TEXT   NOT NULL, -- the reference of the bank, or why it failed
+    recorded_at BIGINT NOT NULL,
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, payout_id) REFERENCES payouts (site_id, id)
+);
+CREATE INDEX payout_events_by_payout ON payout_events (site_id, payout_id, id);
+
+-- What a payout pays of each claim; negative where it was overpaid before. Append-only.
+CREATE TABLE payout_lines (
+    site_id   BIGINT NOT NULL,
+    id        {{serial}},
+    payout_id BIGINT NOT NULL,
+    claim_id  BIGINT NOT NULL,
+    value     BIGINT NOT NULL, -- minor units of the payout's policy_currency
+    UNIQUE (site_id, payout_id, claim_id),
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, payout_id) REFERENCES payouts (site_id, id),
+    FOREIGN KEY (site_id, claim_id) REFERENCES claims (site_id, id)
+);
+
+-- Money that came back after an insolvency, such as a dividend (R13).
+CREATE TABLE recoveries (
+    site_id       BIGINT NOT NULL,
+    id            {{serial}},
+    insolvency_id BIGINT NOT NULL,
+    channel_id    BIGINT NOT NULL,
+    kind          TEXT   NOT NULL, -- reserve, dividend, bond, supplier or scheme
+    day           BIGINT NOT NULL,
+    currency      TEXT   NOT NULL,
+    amount        BIGINT NOT NULL, -- minor units of currency
+    policy_currency TEXT NOT NULL, -- Q of the policy in force at the trigger
+    value         BIGINT NOT NULL, -- minor units of policy_currency, at the last fixing up to day
+    reference     TEXT   NOT NULL,
+    recorded_by   TEXT   NOT NULL,
+    recorded_at   BIGINT NOT NULL,
+    cancelled_by  TEXT   NOT NULL, -- '' while it counts
+    cancelled_for TEXT   NOT NULL, -- why
+    version       BIGINT NOT NULL,
+    modified_at   BIGINT NOT NULL,
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, insolvency_id) REFERENCES insolvencies (site_id, id)
+);
+CREATE INDEX recoveries_by_insolvency ON recoveries (site_id, insolvency_id, id);
+
 -- The chain of facts (seals): docs/decisions/0005-verify.md.
 
 -- Rows up to this id need no digest. It is 0: only large books made for measurements raise it.

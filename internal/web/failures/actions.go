@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"holdfast/internal/app"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/web/kit"
@@ -19,14 +20,17 @@ type action struct {
 	harm                 bool
 	text                 []string // consequences
 	done                 string
-	do                   func(r *insolvencies.Insolvencies, ctx context.Context, actor access.Actor, id int64, reason string) (insolvencies.Insolvency, error)
+	do                   func(a *app.App) use
 }
+
+// use is a use case that changes an insolvency.
+type use func(ctx context.Context, actor access.Actor, id int64, reason string) (insolvencies.Insolvency, error)
 
 // actions lists the actions, in the order of their buttons.
 var actions = []action{
 	{
 		below: "confirm", button: "Confirm failure", title: "Confirm the failure of %s?", may: access.DecideFailures, harm: true,
-		in: []insolvencies.State{insolvencies.Reported}, do: (*insolvencies.Insolvencies).Confirm,
+		in: []insolvencies.State{insolvencies.Reported}, do: func(a *app.App) use { return a.Insolvencies.Confirm },
 		text: []string{
 			"From now on, no payment of this merchant is protected, and its processor carries out no refunds.",
 			"Payments logged since it failed get their premium back. A snapshot of what was paid and not delivered is made in about ten seconds.",
@@ -35,30 +39,30 @@ var actions = []action{
 	},
 	{
 		below: "close-claims", button: "Close claims", title: "Stop taking claims about %s?", may: access.DecideFailures,
-		in: []insolvencies.State{insolvencies.Open}, do: (*insolvencies.Insolvencies).CloseClaims,
+		in: []insolvencies.State{insolvencies.Open}, do: func(a *app.App) use { return a.Insolvencies.CloseClaims },
 		text: []string{"What is claimed later is not payable. This cannot be undone."}, done: "Claims closed.",
 	},
 	{
 		below: "close", button: "Close", title: "Close the insolvency of %s?", may: access.DecideFailures,
-		in: []insolvencies.State{insolvencies.ClaimsClosed}, do: (*insolvencies.Insolvencies).Close,
+		in: []insolvencies.State{insolvencies.ClaimsClosed}, do: func(a *app.App) use { return a.Claims.CloseInsolvency },
 		text: []string{"New payments stay unprotected until the merchant is reinstated. This cannot be undone."}, done: "Insolvency closed.",
 	},
 	{
 		below: "reinstate", button: "Reinstate merchant", title: "Reinstate %s?", may: access.DecideFailures,
-		in: []insolvencies.State{insolvencies.Closed}, do: (*insolvencies.Insolvencies).Reinstate,
+		in: []insolvencies.State{insolvencies.Closed}, do: func(a *app.App) use { return a.Insolvencies.Reinstate },
 		text: []string{"Payments logged from then on can be protected again. Outside a sandbox, another operator must approve it."},
 		done: "Merchant reinstated.",
 	},
 	{
 		below: "allow-processing", button: "Allow refunds", title: "Let the processor of %s carry out refunds?", may: access.DecideFailures,
 		in:   []insolvencies.State{insolvencies.Confirmed, insolvencies.Open, insolvencies.ClaimsClosed, insolvencies.Closed},
-		do:   (*insolvencies.Insolvencies).AllowProcessing,
+		do:   func(a *app.App) use { return a.Insolvencies.AllowProcessing },
 		text: []string{"Refunds and voids that the API asks for are sent to the merchant's processor again. Outside a sandbox, another operator must approve it."},
 		done: "Refunds allowed.",
 	},
 	{
 		below: "withdraw", button: "Withdraw", title: "Withdraw the failure of %s?", may: access.ReportFailures,
-		in: []insolvencies.State{insolvencies.Reported, insolvencies.Confirmed, insolvencies.Open}, do: (*insolvencies.Insolvencies).Withdraw,
+		in: []insolvencies.State{insolvencies.Reported, insolvencies.Confirmed, insolvencies.Open}, do: func(a *app.App) use { return a.Claims.WithdrawInsolvency },
 		text: []string{
 			"Do this if the report was a mistake. Payments logged from now on are protected as before, and premium that was returned is charged again.",
 			"Payments logged since the confirmation stay unprotected.",
@@ -112,7 +116,7 @@ func (p *pages) act(a action) kit.Handler {
 			if form, err = v.Form(); err != nil {
 				return err
 			}
-			changed, err := a.do(p.app.Insolvencies, v.R.Context(), v.Actor, id, form.Get("reason"))
+			changed, err := a.do(p.app)(v.R.Context(), v.Actor, id, form.Get("reason"))
 			if ok, err := v.Took(form, err); err != nil {
 				return err
 			} else if ok && changed.Proposal != nil {

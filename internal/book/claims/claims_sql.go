@@ -1,0 +1,234 @@
+package claims
+
+import (
+	"database/sql"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/claim"
+	"holdfast/internal/store"
+	"holdfast/internal/store/sqltext"
+)
+
+const claimColumns = `site_id, id, insolvency_id, channel_id, allocation_id, transaction_id, booking_id, source, case_id, first_day, state,
+	currency, disputed, loss, payable, represent, reason, policy_currency, value, paid, released, assessed_by_id, assessed_by, assessed,
+	approved_by, version, created_at, modified_at`
+
+func scanClaim(scan func(dest ...any) error) (Claim, error) {
+	var c Claim
+	var value sql.NullInt64
+	var approved string
+	err := scan(&c.SiteID, &c.ID, &c.InsolvencyID, &c.ChannelID, &c.AllocationID, &c.TransactionID, &c.BookingID, &c.Source, &c.CaseID,
+		&c.FirstDay, &c.State, &c.Currency, &c.Disputed, &c.Loss, &c.Payable, &c.Represent, &c.Reason, &c.PolicyCurrency, &value, &c.Paid,
+		&c.Released, &c.AssessedBy, &c.AssessedByName, &c.Assessed, &approved, &c.Version, store.Stored{Instant: &c.CreatedAt},
+		store.Stored{Instant: &c.ModifiedAt})
+	if err != nil {
+		return c, err
+	}
+	c.Priced, c.Value = value.Valid, value.Int64
+	return c, json.Unmarshal([]byte(approved), &c.ApprovedBy)
+}
+
+// approvedBy is the stored form of the approvers.
+func (c Claim) approvedBy() string {
+	text, _ := json.Marshal(append([]int64{}, c.ApprovedBy...)) // numbers always encode
+	return string(text)
+}
+
+func (c Claim) value() sql.NullInt64 { return sql.NullInt64{Int64: c.Value, Valid: c.Priced} }
+
+// insert stores a new claim and sets its id.
+func insert(tx *store.Tx, c *Claim) (err error) {
+	c.Version, c.CreatedAt, c.ModifiedAt = 1, tx.Now, tx.Now
+	if c.ID, err = tx.NextID("claims", c.SiteID); err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO claims (site_id, id, insolvency_id, channel_id, allocation_id, transaction_id, booking_id, source, case_id,
+			first_day, state, currency, disputed, loss, payable, represent, reason, policy_currency, value, paid, released, assessed_by_id,
+			assessed_by, assessed, approved_by, version, created_at, modified_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, 0, FALSE, 0, '', 0, '[]', 1, $20, $20)`,
+		c.SiteID, c.ID, c.InsolvencyID, c.ChannelID, c.AllocationID, c.TransactionID, c.BookingID, c.Source, c.CaseID, c.FirstDay, c.State,
+		c.Currency, c.Disputed, c.Loss, c.Payable, c.Represent, c.Reason, c.PolicyCurrency, c.value(), store.Micros(tx.Now))
+	return err
+}
+
+// save stores the fields of a claim that can change.
+func save(tx *store.Tx, c *Claim) error {
+	c.ModifiedAt = tx.Now
+	if c.Review.AssessedBy == 0 && c.State != claim.StateAssessed && !c.Approved() {
+		c.AssessedByName = ""
+	}
+	return tx.QueryRow(`UPDATE claims SET first_day = $3, state = $4, disputed = $5, loss = $6, payable = $7, represent = $8, reason = $9,
+			value = $10, released = $11, assessed_by_id = $12, assessed_by = $13, assessed = $14, approved_by = $15, modified_at = $16,
+			version = version + 1
+		WHERE site_id = $1 AND id = $2 RETURNING version`, []any{c.SiteID, c.ID, c.FirstDay, c.State, c.Disputed, c.Loss, c.Payable, c.Represent,
+		c.Reason, c.value(), c.Released, c.AssessedBy, c.AssessedByName, c.Assessed, c.approvedBy(), store.Micros(tx.Now)}, &c.Version)
+}
+
+func byID(tx *store.Tx, siteID, id int64) (Claim, error) {
+	return scanClaim(func(dest ...any) error {
+		return tx.QueryRow(`SELECT `+claimColumns+` FROM claims WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+	})
+}
+
+// lock locks a claim for this write, and reads it.
+func lock(tx *store.Tx, siteID, id int64) (Claim, error) {
+	return scanClaim(func(dest ...any) error {
+		return tx.QueryRow(`UPDATE claims SET version = version WHERE site_id = $1 AND id = $2 RETURNING `+claimColumns,
+			[]any{siteID, id}, dest...)
+	})
+}
+
+func claimsPage(tx *store.Tx, siteID int64, f Filter, page store.Page) (store.List[Claim], error) {
+	var w sqltext.Where
+	w.And("site_id = ?", siteID)
+	sqltext.In(&w, "state", f.States)
+	sqltext.In(&w, "insolvency_id", f.Insolvencies)
+	sqltext.In(&w, "channel_id", f.Channels)
+	sqltext.In(&w, "reason", f.Reasons)
+	return store.ListPage(tx, "claims", claimColumns, &w, page, store.Orders{"modified": "modified_at", "payable": "payable"}, scanClaim)
+}
+
+// claimsOf reads the claims of allocations, by their ids.
+func claimsOf(tx *store.Tx, siteID, insolvencyID int64, allocations []int64) (map[int64][]Claim, error) {
+	var w sqltext.Where
+	w.And("site_id = ?", siteID)
+	w.And("insolvency_id = ?", insolvencyID)
+	sqltext.In(&w, "allocation_id", allocations)
+	found := map[int64][]Claim{}
+	err := tx.Query(`SELECT `+claimColumns+` FROM claims WHERE `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
+		c, err := scanClaim(scan)
+		found[c.AllocationID] = append(found[c.AllocationID], c)
+		return err
+	})
+	return found, err
+}
+
+// owedOf reads what the cover of an insolvency is computed from, in the order in which claims take.
+func owedOf(tx *store.Tx, siteID, insolvencyID int64) (ids []int64, owed []claim.Owed, err error) {
+	err = tx.Query(`SELECT id, COALESCE(value, 0), paid FROM claims WHERE site_id = $1 AND insolvency_id = $2
+		ORDER BY first_day, source, case_id, id`, []any{siteID, insolvencyID}, func(scan func(dest ...any) error) error {
+		var id int64
+		var o claim.Owed
+		err := scan(&id, &o.Payable, &o.Paid)
+		ids, owed = append(ids, id), append(owed, o)
+		return err
+	})
+	return ids, owed, err
+}
+
+// otherProtections reads what else protects the travellers of allocations.
+func otherProtections(tx *store.Tx, siteID int64, allocations []int64) (map[int64]string, error) {
+	var w sqltext.Where
+	w.And("a.site_id = ?", siteID)
+	sqltext.In(&w, "a.id", allocations)
+	found := map[int64]string{}
+	err := tx.Query(`SELECT a.id, COALESCE(NULLIF(b.other_protection, ''), c.other_protection) FROM allocations a
+		JOIN bookings b ON b.site_id = a.site_id AND b.id = a.booking_id
+		JOIN channels c ON c.site_id = a.site_id AND c.id = a.channel_id WHERE `+w.Text.String(), w.Args,
+		func(scan func(dest ...any) error) error {
+			var id int64
+			var protection string
+			err := scan(&id, &protection)
+			found[id] = protection
+			return err
+		})
+	return found, err
+}
+
+// sitesWithWork lists the sites with an insolvency that has a snapshot, with their clocks.
+const sitesWithWork = `SELECT id, clock_ahead FROM sites
+	WHERE id IN (SELECT site_id FROM insolvencies WHERE state IN ('open', 'claims_closed')) AND created_at <= $1 ORDER BY id`
+
+// work is the insolvency for which the job has something to do.
+type work struct {
+	insolvencyID, channelID, eventsTo int64
+}
+
+// priced reads allocations with claims that waited for a rate, and wait no more.
+func priced(tx *store.Tx, siteID, insolvencyID int64, limit int) ([]int64, error) {
+	return store.Ids(tx, `SELECT DISTINCT c.allocation_id FROM claims c JOIN allocations a ON a.site_id = c.site_id AND a.id = c.allocation_id
+		WHERE c.site_id = $1 AND c.insolvency_id = $2 AND c.value IS NULL AND a.priced_at IS NOT NULL ORDER BY 1 LIMIT $3`,
+		siteID, insolvencyID, limit)
+}
+
+// nextWork finds an insolvency with events that no claims were made from, or with claims whose rate has arrived, or returns
+// store.ErrNotFound.
+func nextWork(tx *store.Tx, siteID int64) (w work, err error) {
+	err = tx.QueryRow(`SELECT i.id, i.channel_id, COALESCE(m.events_to, 0) FROM insolvencies i
+		LEFT JOIN claim_marks m ON m.site_id = i.site_id AND m.insolvency_id = i.id
+		WHERE i.site_id = $1 AND i.state IN ('open', 'claims_closed') AND (EXISTS (SELECT 1 FROM allocation_events e
+			JOIN allocations a ON a.site_id = e.site_id AND a.id = e.allocation_id
+			WHERE e.site_id = i.site_id AND a.channel_id = i.channel_id AND e.id > COALESCE(m.events_to, 0) AND e.recorded_at <= $2)
+			OR EXISTS (SELECT 1 FROM claims c JOIN allocations a ON a.site_id = c.site_id AND a.id = c.allocation_id
+				WHERE c.site_id = i.site_id AND c.insolvency_id = i.id AND c.value IS NULL AND a.priced_at IS NOT NULL))
+		ORDER BY i.id LIMIT 1`, []any{siteID, store.Micros(tx.Now.Add(-store.FinalAfter))}, &w.insolvencyID, &w.channelID, &w.eventsTo)
+	return w, err
+}
+
+// changedAllocations reads to which allocations of the channel the next events have happened, and the id of the last event.
+func changedAllocations(tx *store.Tx, siteID int64, w work, limit int) (allocations []int64, last int64, err error) {
+	seen := map[int64]bool{}
+	last = w.eventsTo
+	err = tx.Query(`SELECT e.id, e.allocation_id FROM allocation_events e
+		JOIN allocations a ON a.site_id = e.site_id AND a.id = e.allocation_id
+		WHERE e.site_id = $1 AND a.channel_id = $2 AND e.id > $3 AND e.recorded_at <= $4 ORDER BY e.id LIMIT $5`,
+		[]any{siteID, w.channelID, w.eventsTo, store.Micros(tx.Now.Add(-store.FinalAfter)), limit},
+		func(scan func(dest ...any) error) error {
+			var id int64
+			if err := scan(&last, &id); err != nil {
+				return err
+			}
+			if !seen[id] {
+				seen[id] = true
+				allocations = append(allocations, id)
+			}
+			return nil
+		})
+	return allocations, last, err
+}
+
+func saveMark(tx *store.Tx, siteID, insolvencyID, last int64) error {
+	_, err := tx.Exec(`INSERT INTO claim_marks (site_id, insolvency_id, events_to) VALUES ($1, $2, $3)
+		ON CONFLICT (site_id, insolvency_id) DO UPDATE SET events_to = excluded.events_to`, siteID, insolvencyID, last)
+	return err
+}
+
+// Happened is one step in the history of a claim.
+type Happened struct {
+	ID      int64
+	Action  string
+	State   claim.State // after it
+	Payable int64       // after it
+	ByID    int64
+	By      string
+	Reason  string
+	At      time.Time
+}
+
+// Step is the action without the word claim, such as approve.
+func (h Happened) Step() string { return strings.TrimPrefix(h.Action, "claim.") }
+
+func insertEvent(tx *store.Tx, actor access.Actor, c Claim, action, reason string) error {
+	id, err := tx.NextID("claim_events", c.SiteID)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO claim_events (site_id, id, claim_id, action, state, payable, by_id, by_name, reason, recorded_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, c.SiteID, id, c.ID, action, c.State, c.Payable, actor.UserID, actor.Username, reason,
+		store.Micros(tx.Now))
+	return err
+}
+
+func historyOf(tx *store.Tx, siteID, claimID int64) (list []Happened, err error) {
+	err = tx.Query(`SELECT id, action, state, payable, by_id, by_name, reason, recorded_at FROM claim_events
+		WHERE site_id = $1 AND claim_id = $2 ORDER BY id`, []any{siteID, claimID}, func(scan func(dest ...any) error) error {
+		var h Happened
+		err := scan(&h.ID, &h.Action, &h.State, &h.Payable, &h.ByID, &h.By, &h.Reason, store.Stored{Instant: &h.At})
+		list = append(list, h)
+		return err
+	})
+	return list, err
+}

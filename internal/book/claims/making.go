@@ -1,0 +1,290 @@
+package claims
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"holdfast/internal/book/disputes"
+	"holdfast/internal/book/fixings"
+	"holdfast/internal/book/insolvencies"
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/claim"
+	"holdfast/internal/domain/dispute"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/platform/sites"
+	"holdfast/internal/store"
+)
+
+// eventsAtOnce is how many allocation events the job reads in one write. It bounds its memory.
+const eventsAtOnce = 500
+
+// Make makes claims from disputes of insolvent merchants, and computes those anew to whose allocations something has happened: a
+// dispute, a refund or a reversal. It goes through the events of allocations in order, a piece at a time, ten seconds after they
+// were recorded, when all with lower ids are visible (R0). It returns more if work is left.
+func (r *Claims) Make(ctx context.Context) (more bool, err error) {
+	return sites.Each(ctx, r.DB, sitesWithWork, 1, func(tx *store.Tx, siteID int64, _ int) (int, error) {
+		w, err := nextWork(tx, siteID)
+		if errors.Is(err, store.ErrNotFound) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		allocations, last, err := changedAllocations(tx, siteID, w, eventsAtOnce)
+		if err != nil {
+			return 0, err
+		}
+		waited, err := priced(tx, siteID, w.insolvencyID, eventsAtOnce)
+		if err != nil {
+			return 0, err
+		}
+		if err := makeOf(tx, siteID, w.insolvencyID, append(allocations, waited...)); err != nil {
+			return 0, err
+		}
+		return 1, saveMark(tx, siteID, w.insolvencyID, last)
+	})
+}
+
+// making is what claims of an insolvency are computed with.
+type making struct {
+	insolvencies.Insolvency
+	currency money.Currency // Q of the policy in force at the trigger
+	cover    terms.Cover
+}
+
+func makingOf(tx *store.Tx, siteID, insolvencyID int64) (m making, err error) {
+	if m.Insolvency, err = insolvencies.ByID(tx, siteID, insolvencyID); err != nil {
+		return m, err
+	}
+	policy, err := merchants.PolicyKnown(tx, siteID, m.Failure().Day(), m.ConfirmedAt)
+	m.currency, m.cover = policy.Currency, policy.Cover
+	return m, err
+}
+
+// makeOf computes the claims of some allocations anew: all facts that are recorded count. Claims that do not exist yet are made.
+func makeOf(tx *store.Tx, siteID, insolvencyID int64, ids []int64) (err error) {
+	if len(ids) == 0 {
+		return nil
+	}
+	m, err := makingOf(tx, siteID, insolvencyID)
+	if err != nil {
+		return err
+	}
+	list, stored, err := m.allocations(tx, ids)
+	for _, a := range list {
+		if err == nil {
+			err = m.store(tx, a, stored[a.ID])
+		}
+	}
+	return err
+}
+
+// allocations reads allocations with everything that their claims depend on, and the claims that are stored.
+func (m making) allocations(tx *store.Tx, ids []int64) (list []claim.Allocation, stored map[int64][]Claim, err error) {
+	lines, err := insolvencies.LinesOf(tx, m.SiteID, m.ID, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	if stored, err = claimsOf(tx, m.SiteID, m.ID, ids); err != nil {
+		return nil, nil, err
+	}
+	disputed, err := disputesOf(tx, m.SiteID, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	first, err := firstProtections(tx, m, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	closed, err := insolvencies.ClaimsClosedAt(tx, m.SiteID, m.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	histories, err := ledger.HistoriesWithIDs(tx, m.SiteID, ids, nil)
+	for _, h := range histories {
+		a := claim.Allocation{History: h, NotifyBy: m.cover.NotifyBy(m.TriggerAt), ClosedAt: closed}
+		if line, ok := lines[h.ID]; ok {
+			a.Line = &line
+		}
+		a.Disputes = m.claimed(disputed[h.ID], stored[h.ID], a.Line != nil, first[h.ID])
+		list = append(list, a)
+	}
+	return list, stored, err
+}
+
+// claimed are the disputes of an allocation that claims are made from, with what people decided. A dispute outside the snapshot that
+// was over before the failure is none of them. A claim whose dispute is no longer one of this payment stays, with a loss of 0.
+func (m making) claimed(disputed []claim.Dispute, stored []Claim, inSnapshot, first bool) (list []claim.Dispute) {
+	left := slices.Clone(stored)
+	for _, d := range disputed {
+		known := find(left, d)
+		if known == nil && !inSnapshot && !since(d, m.Failure()) {
+			continue
+		}
+		d.Waits = first
+		if known != nil {
+			d.ID, d.Dropped, d.Waits = known.ID, known.Dropped(), first && !known.Released
+			left = slices.DeleteFunc(left, func(c Claim) bool { return c.ID == d.ID })
+		}
+		list = append(list, d)
+	}
+	for _, c := range left {
+		list = append(list, claim.Dispute{ID: c.ID, Source: c.Source, Case: c.CaseID, Dropped: c.Dropped()})
+	}
+	return list
+}
+
+// since reports whether a debit of a dispute is of the day of the failure or later.
+func since(d claim.Dispute, f claim.Failure) bool {
+	return slices.ContainsFunc(d.Debits, func(debit claim.Debit) bool { return debit.Day >= f.Day() })
+}
+
+// disputesOf reads the disputes that moved money of allocations.
+func disputesOf(tx *store.Tx, siteID int64, allocations []int64) (map[int64][]claim.Dispute, error) {
+	list, err := disputes.OfAllocations(tx, siteID, allocations)
+	found := map[int64][]claim.Dispute{}
+	for _, d := range list {
+		if made := fromCase(d); len(made.Debits) > 0 {
+			found[d.AllocationID] = append(found[d.AllocationID], made)
+		}
+	}
+	return found, err
+}
+
+// fromCase is a case with its debits, each with the credits that name it.
+func fromCase(d disputes.Disputed) claim.Dispute {
+	made := claim.Dispute{Source: d.Source, Case: d.CaseID}
+	place := map[int64]int{}
+	for _, m := range d.Movements { // debits come first
+		if m.Kind != dispute.Credit {
+			place[m.EventID] = len(made.Debits)
+			made.Debits = append(made.Debits, claim.Debit{Day: m.Day, ReceivedAt: m.ReceivedAt, Amount: m.Base})
+		} else if i, ok := place[m.Debit]; ok {
+			made.Debits[i].Credited = money.Sum(made.Debits[i].Credited, m.Base)
+		}
+	}
+	return made
+}
+
+func find(list []Claim, d claim.Dispute) *Claim {
+	for i := range list {
+		if list[i].Source == d.Source && list[i].CaseID == d.Case {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// store stores the claims of an allocation that are new or have changed.
+func (m making) store(tx *store.Tx, a claim.Allocation, stored []Claim) (err error) {
+	defer money.Catch(&err)
+	for _, computed := range claim.Claims(a, m.Failure()) {
+		before := find(stored, computed.Dispute)
+		var c Claim
+		if before != nil {
+			c = *before
+		} else {
+			c = Claim{
+				SiteID: m.SiteID, InsolvencyID: m.ID, ChannelID: m.ChannelID, AllocationID: a.ID, TransactionID: a.TransactionID,
+				BookingID: a.BookingID, Source: computed.Source, CaseID: computed.Case, Currency: a.Currency, PolicyCurrency: m.currency,
+				Review: claim.Review{State: claim.StateOpen},
+			}
+		}
+		if len(computed.Debits) > 0 {
+			c.FirstDay = computed.FirstDebit()
+		}
+		c.Disputed, c.Loss, c.Payable = computed.Disputed, computed.Loss, computed.Payable
+		c.Represent, c.Reason = computed.Represent(), computed.Reason
+		if err := m.value(tx, a, &c); err != nil {
+			return err
+		}
+		c.Review = c.Follow(c.Payable, c.State == claim.StatePaid)
+		if before != nil && same(*before, c) {
+			continue
+		}
+		action := "claim.change"
+		if before == nil {
+			action = "claim.make"
+			if err := insert(tx, &c); err != nil {
+				return err
+			}
+		} else if err := save(tx, &c); err != nil {
+			return err
+		}
+		if err := note(tx, access.System(m.SiteID), c, action, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same reports whether nothing that is stored of a claim has changed.
+func same(a, b Claim) bool {
+	return a.FirstDay == b.FirstDay && a.Disputed == b.Disputed && a.Loss == b.Loss && a.Payable == b.Payable &&
+		a.Represent == b.Represent && a.Reason == b.Reason && a.Priced == b.Priced && a.Value == b.Value && a.State == b.State
+}
+
+// value converts what is payable to the policy currency: at the locked rate, and from there at the fixing of the trigger.
+func (m making) value(tx *store.Tx, a claim.Allocation, c *Claim) error {
+	c.Priced, c.Value = false, 0
+	if a.PricedAt.IsZero() {
+		return nil
+	}
+	atTrigger := fx.Quote{From: a.Quote.To, To: m.currency}
+	if a.Quote.To != m.currency {
+		quote, ok, err := fixings.SpotQuote(tx, m.SiteID, a.Quote.To, m.currency, m.Failure().Day())
+		if err != nil || !ok {
+			return err
+		}
+		atTrigger = quote
+	}
+	var err error
+	c.Value, err = claim.InPolicyCurrency(c.Payable, a.Quote, atTrigger)
+	c.Priced = err == nil
+	return err
+}
+
+// firstProtections says of which allocations other protection pays first by the policy.
+func firstProtections(tx *store.Tx, m making, allocations []int64) (map[int64]bool, error) {
+	first := map[int64]bool{}
+	if len(m.cover.OtherProtectionFirst) == 0 {
+		return first, nil
+	}
+	protections, err := otherProtections(tx, m.SiteID, allocations)
+	for id, protection := range protections {
+		first[id] = slices.Contains(m.cover.OtherProtectionFirst, protection)
+	}
+	return first, err
+}
+
+// Explain says step by step how a claim was computed, and how what is covered of its insolvency was.
+func (r *Claims) Explain(ctx context.Context, actor access.Actor, id int64) (steps []protection.Step, err error) {
+	if err := actor.Require(access.ReadFailures); err != nil {
+		return nil, err
+	}
+	steps, err = sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (steps []protection.Step, err error) {
+		defer money.Catch(&err)
+		c, err := byID(tx, actor.SiteID, id)
+		if err != nil {
+			return nil, err
+		}
+		m, err := makingOf(tx, c.SiteID, c.InsolvencyID)
+		if err != nil {
+			return nil, err
+		}
+		list, _, err := m.allocations(tx, []int64{c.AllocationID})
+		if err != nil || len(list) == 0 {
+			return nil, err
+		}
+		var report Report
+		cover, err := report.reserve(tx, c.SiteID, c.InsolvencyID)
+		return append(claim.Explain(list[0], m.Failure(), c.ID), report.Position.Explain(cover)...), err
+	})
+	return steps, unknown(err, id)
+}

@@ -1,0 +1,185 @@
+package claims
+
+import (
+	"context"
+
+	"holdfast/internal/book/insolvencies"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/claim"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/sites"
+	"holdfast/internal/store"
+)
+
+// Report are the figures of an insolvency at one moment. Amounts are minor units of Currency.
+type Report struct {
+	claim.Position
+	Insolvency insolvencies.Insolvency
+	Currency   money.Currency // Q of the policy in force at the trigger
+	AsOf       civil.Day
+	Exposed    int64 // Σ N_T of the snapshot
+	Pending    int64 // lines of the snapshot without a rate, which are in no amount
+	Claims     map[claim.State]int64
+	Represent  map[claim.Reason]int64 // claims that are not payable in full, by the reason
+	Recovered  Recovered
+}
+
+// OverpaidTotal is what was paid of all claims beyond their parts.
+func (r Report) OverpaidTotal() (total int64) {
+	for _, over := range r.Position.Overpaid {
+		total = money.Sum(total, over)
+	}
+	return total
+}
+
+// linesAtOnce is how many lines of a snapshot are read at a time.
+const linesAtOnce = 2000
+
+// Report reads the figures of an insolvency: exposed, payable, covered, paid, reserve, incurred and recovered (R13). The error is
+// ActionNotPossible before it has a snapshot.
+func (r *Claims) Report(ctx context.Context, actor access.Actor, id int64) (Report, error) {
+	opened, err := r.Insolvencies.Opened(ctx, actor, id)
+	if err != nil {
+		return Report{}, err
+	}
+	return sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (report Report, err error) {
+		defer money.Catch(&err)
+		report.Insolvency, report.AsOf = opened, civil.DayOf(tx.Now)
+		cover, err := report.reserve(tx, actor.SiteID, id)
+		if err != nil {
+			return report, err
+		}
+		if report.Claims, report.Represent, err = countsOf(tx, actor.SiteID, id); err != nil {
+			return report, err
+		}
+		report.Recovered, err = sharesOf(tx, actor.SiteID, id, report.Position, cover)
+		return report, err
+	})
+}
+
+// reserve computes the cover of an insolvency with what may still become payable, and returns its terms.
+func (report *Report) reserve(tx *store.Tx, siteID, id int64) (cover terms.Cover, err error) {
+	year, err := yearOf(tx, siteID, id)
+	if err != nil {
+		return cover, err
+	}
+	in := make([]claim.Insolvency, len(year))
+	for i, y := range year {
+		in[i] = claim.Insolvency{TriggerAt: y.TriggerAt, Cover: y.cover, Claims: y.owed, Closed: y.State != insolvencies.Open}
+		if y.ID != id && in[i].Closed {
+			continue
+		}
+		exposed, pending, expected, err := y.expected(tx, civil.DayOf(tx.Now))
+		if err != nil {
+			return cover, err
+		}
+		in[i].Expected = expected
+		if y.ID == id {
+			report.Currency, report.Exposed, report.Pending = y.currency, exposed, pending
+		}
+	}
+	for i, p := range claim.Positions(in) {
+		if year[i].ID == id {
+			report.Position, cover = p, year[i].cover
+		}
+	}
+	return cover, nil
+}
+
+// expected adds up the snapshot of an insolvency: what was exposed, how many lines have no rate, and what is expected to become payable
+// beyond the claims that there are.
+func (i insolvencyClaims) expected(tx *store.Tx, today civil.Day) (exposed, pending, expected int64, err error) {
+	assumed, err := merchants.PolicyOn(tx, i.SiteID, today)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	payable, err := payableByAllocation(tx, i.SiteID, i.ID)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	for after := int64(0); ; {
+		lines, err := insolvencies.LinesAfter(tx, i.SiteID, i.ID, after, linesAtOnce)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		for _, l := range lines {
+			after = l.AllocationID
+			if !l.Priced || l.Quote.To != i.currency {
+				pending++
+				continue
+			}
+			remaining, err := l.Quote.Convert(l.Remaining)
+			if err != nil {
+				return 0, 0, 0, err
+			}
+			open, err := l.Quote.Convert(l.Open(payable[l.AllocationID], today))
+			if err != nil {
+				return 0, 0, 0, err
+			}
+			exposed = money.Sum(exposed, remaining)
+			expected = money.Sum(expected, claim.Developed(open, assumed.Cover))
+		}
+		if len(lines) < linesAtOnce {
+			return exposed, pending, expected, nil
+		}
+	}
+}
+
+// payableByAllocation reads what is payable of the claims of each allocation, in minor units of its currency.
+func payableByAllocation(tx *store.Tx, siteID, insolvencyID int64) (map[int64]int64, error) {
+	payable := map[int64]int64{}
+	err := tx.Query(`SELECT allocation_id, CAST(SUM(payable) AS BIGINT) FROM claims WHERE site_id = $1 AND insolvency_id = $2
+		GROUP BY allocation_id`, []any{siteID, insolvencyID}, func(scan func(dest ...any) error) error {
+		var id, amount int64
+		err := scan(&id, &amount)
+		payable[id] = amount
+		return err
+	})
+	return payable, err
+}
+
+// countsOf counts the claims of an insolvency by state, and those that are not payable in full by reason.
+func countsOf(tx *store.Tx, siteID, insolvencyID int64) (states map[claim.State]int64, reasons map[claim.Reason]int64, err error) {
+	states, reasons = map[claim.State]int64{}, map[claim.Reason]int64{}
+	err = tx.Query(`SELECT state, reason, COUNT(*) FROM claims WHERE site_id = $1 AND insolvency_id = $2 GROUP BY state, reason`,
+		[]any{siteID, insolvencyID}, func(scan func(dest ...any) error) error {
+			var state claim.State
+			var reason claim.Reason
+			var n int64
+			err := scan(&state, &reason, &n)
+			states[state] += n
+			if reason != "" {
+				reasons[reason] += n
+			}
+			return err
+		})
+	return states, reasons, err
+}
+
+// sharesOf says who gets what of the recoveries of an insolvency, in the order that its policy sets.
+func sharesOf(tx *store.Tx, siteID, insolvencyID int64, p claim.Position, c terms.Cover) (all Recovered, err error) {
+	err = tx.QueryRow(`SELECT CAST(COALESCE(SUM(value), 0) AS BIGINT) FROM recoveries
+		WHERE site_id = $1 AND insolvency_id = $2 AND cancelled_by = ''`, []any{siteID, insolvencyID}, &all.Total)
+	all.Shares, all.Surplus = claim.ShareRecoveries(all.Total, c.RecoveryOrder, p.Borne(c))
+	return all, err
+}
+
+// Shares says who gets what of the recoveries of an insolvency.
+func (r *Claims) Shares(ctx context.Context, actor access.Actor, insolvencyID int64) (Recovered, error) {
+	if err := actor.Require(access.ReadFailures); err != nil {
+		return Recovered{}, err
+	}
+	found, err := sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (all Recovered, err error) {
+		defer money.Catch(&err)
+		p, c, err := positionOf(tx, actor.SiteID, insolvencyID)
+		if err != nil {
+			return all, err
+		}
+		return sharesOf(tx, actor.SiteID, insolvencyID, p, c)
+	})
+	return found, store.NotFoundAs(errs.SettingNotFound, err, "Insolvency %d not found.", insolvencyID)
+}

@@ -1,0 +1,246 @@
+package claims_test
+
+import (
+	"testing"
+
+	"holdfast/internal/book/claims"
+	"holdfast/internal/book/disputes"
+	"holdfast/internal/book/insolvencies"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/claim"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/sites"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/dbtest"
+)
+
+// earnest makes the site no sandbox any more: each step needs the people that the rules ask for.
+func (f *failed) earnest() {
+	f.t.Helper()
+	dbtest.Write(f.t, f.App.DB.Store, func(tx *store.Tx) error {
+		if err := sites.Changed(tx, f.Site.ID); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`UPDATE sites SET sandbox = FALSE WHERE id = $1`, f.Site.ID)
+		return err
+	})
+}
+
+// person is an operator of the site.
+func (f *failed) person(id int64) access.Actor {
+	actor := f.Actor
+	actor.UserID, actor.Username = id, string(rune('a'+id))
+	return actor
+}
+
+// TestTheAssessorNeverApproves: outside a sandbox another person does, and above two_signatures two do.
+func TestTheAssessorNeverApproves(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		limit := int64(50_000)
+		w.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-06-03"), Cover: terms.CoverFields{TwoSignatures: &limit}})
+		f := fail(t, w, 2)
+		f.dispute(0, 60_000, 10)
+		f.dispute(1, 40_000, 11)
+		list := f.make()
+		f.earnest()
+		room, ctx := w.App.Claims, t.Context()
+		one, two, three := f.person(101), f.person(102), f.person(103)
+		_, err := room.Assess(ctx, access.System(f.Site.ID), list[0].ID, "")
+		apptest.WantKind(t, err, errs.ActionNotPossible, "assessed by nobody")
+		for _, c := range list {
+			if _, err := room.Assess(ctx, one, c.ID, ""); err != nil {
+				t.Fatal(err)
+			}
+			_, err := room.Approve(ctx, one, c.ID, "")
+			apptest.WantKind(t, err, errs.SamePerson, "approved by the assessor")
+		}
+		if c, err := room.Approve(ctx, two, list[1].ID, ""); err != nil || c.State != claim.StateApproved {
+			t.Errorf("up to two_signatures: %+v, %v", c, err)
+		}
+		if c, err := room.Approve(ctx, two, list[0].ID, ""); err != nil || c.State != claim.StateAssessed || len(c.ApprovedBy) != 1 {
+			t.Errorf("above two_signatures: %+v, %v", c, err)
+		}
+		_, err = room.Approve(ctx, two, list[0].ID, "")
+		apptest.WantKind(t, err, errs.SamePerson, "approved twice")
+		if c, err := room.Approve(ctx, three, list[0].ID, ""); err != nil || c.State != claim.StateApproved {
+			t.Errorf("a second person: %+v, %v", c, err)
+		}
+	})
+}
+
+// TestWithdrawnUntilTheFirstApproval, and closed when everything approved is paid.
+func TestWithdrawnUntilTheFirstApproval(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		f := fail(t, w, 1)
+		f.dispute(0, 60_000, 10)
+		list := f.make()
+		f.approve(list...)
+		room, ctx, id := w.App.Claims, t.Context(), f.insolvency.ID
+		if _, err := room.Reopen(ctx, w.Actor, list[0].ID, "To be sure"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := room.WithdrawInsolvency(ctx, w.Actor, id, "A mistake")
+		apptest.WantKind(t, err, errs.ActionNotPossible, "withdrawn after an approval")
+		f.approve(list...)
+		_, err = room.CloseInsolvency(ctx, w.Actor, id, "")
+		apptest.WantKind(t, err, errs.ActionNotPossible, "closed with open claims")
+		if _, err := w.App.Insolvencies.CloseClaims(ctx, w.Actor, id, ""); err != nil {
+			t.Fatal(err)
+		}
+		_, err = room.CloseInsolvency(ctx, w.Actor, id, "")
+		apptest.WantKind(t, err, errs.ActionNotPossible, "closed while a payout is due")
+		payout := f.plan()[0]
+		_, err = room.CloseInsolvency(ctx, w.Actor, id, "")
+		apptest.WantKind(t, err, errs.ActionNotPossible, "closed with a planned payout")
+		if _, err := room.Sign(ctx, w.Actor, payout.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := room.Paid(ctx, w.Actor, payout.ID, "BANK-1"); err != nil {
+			t.Fatal(err)
+		}
+		closed, err := room.CloseInsolvency(ctx, w.Actor, id, "")
+		if err != nil || closed.State != insolvencies.Closed {
+			t.Fatalf("%+v, %v", closed, err)
+		}
+		_, err = room.Reopen(ctx, w.Actor, list[0].ID, "Too late")
+		apptest.WantKind(t, err, errs.ActionNotPossible, "a claim of a closed insolvency")
+	})
+}
+
+// TestAWithdrawnInsolvencyPaysNothing: its claims can no longer be decided.
+func TestAWithdrawnInsolvencyPaysNothing(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		f := fail(t, w, 1)
+		f.dispute(0, 60_000, 10)
+		list := f.make()
+		if _, err := w.App.Claims.WithdrawInsolvency(t.Context(), w.Actor, f.insolvency.ID, "A mistake"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.App.Claims.Assess(t.Context(), w.Actor, list[0].ID, "")
+		apptest.WantKind(t, err, errs.ActionNotPossible, "a claim of a withdrawn insolvency")
+		if c := f.make()[0]; c.Covered != 0 {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// TestPayoutsFollowTheSettings of the channel: currency, minimum and beneficiary.
+func TestPayoutsFollowTheSettings(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85000", "USD": "1.10000"})
+		f := fail(t, w, 2)
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
+			_, err := tx.Exec(`UPDATE channels SET settlement_currency = 'USD', payout_minimum = 90000, beneficiary_id = 'B-7' WHERE site_id = $1`, w.Site.ID)
+			return err
+		})
+		f.dispute(0, 60_000, 1)
+		f.approve(f.make()...)
+		if got := f.plan(); len(got) != 0 {
+			t.Fatalf("GBP 600.00 are USD 776.47, below the minimum: %+v", got)
+		}
+		f.dispute(1, 40_000, 1)
+		f.approve(f.make()[1])
+		got := f.plan()
+		if len(got) != 1 || got[0].Quote.To != "USD" || got[0].Amount != 129_412 || got[0].Value != 100_000 || got[0].Beneficiary != "B-7" {
+			t.Fatalf("%+v", got)
+		}
+		printed, err := w.App.Claims.Document(t.Context(), w.Actor, got[0].ID, 1)
+		if err != nil || len(printed.Claims) != 1 || printed.More != 1 || printed.Merchant == "" || printed.From.Name == "" {
+			t.Errorf("%+v, %v", printed, err)
+		}
+	})
+}
+
+// TestADisputeOfAnotherPayment: a claim whose dispute a person unmatches is worth nothing.
+func TestADisputeOfAnotherPayment(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		f := fail(t, w, 1)
+		f.dispute(0, 60_000, 10)
+		f.approve(f.make()...)
+		cases, err := w.App.Disputes.List(t.Context(), w.Actor, disputes.Filter{}, store.Page{Number: 1, Size: 10, Offset: -1, OrderBy: store.OrderID})
+		if err != nil || len(cases.Items) != 1 {
+			t.Fatalf("%+v, %v", cases.Items, err)
+		}
+		if _, err := w.App.Disputes.Unmatch(t.Context(), w.Actor, cases.Items[0].ID, "Another trip"); err != nil {
+			t.Fatal(err)
+		}
+		if c := f.make()[0]; c.Payable != 0 || c.Loss != 0 || c.Covered != 0 || c.Represent != 0 {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// TestTheReportOfAnInsolvency adds up what was exposed, claimed, paid and may still come.
+func TestTheReportOfAnInsolvency(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		deductible, coinsurance, development := int64(10_000), int64(100_000), int64(500_000)
+		w.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-06-03"), Cover: terms.CoverFields{
+			Deductible: &deductible, CoinsurancePPM: &coinsurance, DevelopmentPPM: &development,
+		}})
+		f := fail(t, w, 3)
+		f.dispute(0, 60_000, 10)
+		f.make()
+		kind, pounds, amount := claims.RecoveryKind("bond"), money.Currency("GBP"), int64(15_000)
+		if _, err := w.App.Claims.Recover(t.Context(), w.Actor, claims.NewRecovery{
+			InsolvencyID: &f.insolvency.ID, Kind: &kind, Currency: &pounds, Amount: &amount}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := w.App.Claims.Report(t.Context(), w.Actor, f.insolvency.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Exposed 3 · 1,000.00; payable 600.00; covered (600 − 100) · 90 % = 450.00. Open are 400 + 1,000 + 1,000 = 2,400.00, of which half
+		// is expected: (600 + 1,200 − 100) · 90 % = 1,530.00, so that the reserve is 1,080.00.
+		apptest.Same(t, "figures", []any{r.Exposed, r.Payable, r.Covered, r.Paid, r.Reserve, r.Incurred(), r.Pending, r.Claims[claim.StateOpen]},
+			[]any{300_000, 60_000, 45_000, 0, 108_000, 153_000, 0, 1})
+		apptest.Same(t, "recovered", []any{r.Recovered.Total, r.Recovered.Shares[terms.BearerDeductible], r.Recovered.Shares[terms.BearerInsurer]},
+			[]any{15_000, 10_000, 5_000})
+		_, err = w.App.Claims.Report(t.Context(), w.Actor, f.insolvency.ID+9)
+		apptest.WantKind(t, err, errs.SettingNotFound, "an unknown insolvency")
+	})
+}
+
+// TestWhoMayHandleClaims: each right is one of its own.
+func TestWhoMayHandleClaims(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		f := fail(t, w, 1)
+		f.dispute(0, 60_000, 10)
+		id := f.make()[0].ID
+		room, ctx := w.App.Claims, t.Context()
+		as := func(role access.Role) access.Actor {
+			actor := f.Actor
+			actor.Role, actor.UserID = role, 99
+			return actor
+		}
+		_, err := room.Get(ctx, as(access.ReadOnly), id)
+		apptest.WantKind(t, err, errs.Forbidden, "a reader reads")
+		if _, err := room.Get(ctx, as(access.Finance), id); err != nil {
+			t.Error(err)
+		}
+		_, err = room.Assess(ctx, as(access.Finance), id, "")
+		apptest.WantKind(t, err, errs.Forbidden, "finance assesses")
+		if _, err := room.Assess(ctx, as(access.MemberAdmin), id, ""); err != nil {
+			t.Error(err)
+		}
+		_, err = room.Approve(ctx, as(access.MemberAdmin), id, "")
+		apptest.WantKind(t, err, errs.Forbidden, "a member approves")
+		f.approve(f.make()...)
+		payout := f.plan()[0]
+		_, err = room.Payout(ctx, as(access.ReadOnly), payout.ID)
+		apptest.WantKind(t, err, errs.Forbidden, "a reader reads a payout")
+		_, err = room.Sign(ctx, as(access.MemberAdmin), payout.ID)
+		apptest.WantKind(t, err, errs.Forbidden, "a member signs")
+		_, err = room.Recover(ctx, as(access.Finance), claims.NewRecovery{})
+		apptest.WantKind(t, err, errs.Forbidden, "finance records a recovery")
+	})
+}
