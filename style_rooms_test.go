@@ -396,7 +396,7 @@ var addresses = map[string][]string{
 	"web/exposure":   {"exposure"},
 	"web/statements": {"statements"},
 	"web/developers": {"developers"},
-	"web/failures":   {"insolvencies"},
+	"web/failures":   {"claims", "insolvencies", "payouts"},
 	"web/settings":   {"settings"},
 	"web/people":     {"", "account", "forgotten", "password", "people", "prove", "sign-in", "sign-out"},
 	"web/office":     {"approvals", "asked", "jobs", "new-site", "receivables", "reports", "sites", "system", "verify"},

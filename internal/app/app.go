@@ -169,7 +169,7 @@ func New(cfg Config) *App {
 // addPeople builds the use cases for people, for what they are sent, and for what they claim.
 func (a *App) addPeople() {
 	cfg, db := a.Config, a.DB
-	a.Claims = &claims.Claims{DB: db, Insolvencies: a.Insolvencies}
+	a.Claims = &claims.Claims{DB: db, Insolvencies: a.Insolvencies, MostLines: cfg.Batches.Payout}
 	room := &people.Room{DB: db, Vault: a.Vault, Random: cfg.Random, Cost: cfg.Cost, Log: cfg.Log}
 	a.Tokens = tokens.NewTokens(room)
 	a.Sessions = sessions.NewSessions(room, a.Tokens)

@@ -42,6 +42,7 @@ type Batches struct {
 	Followers   int // webhooks advanced per read of the feed; default 1,000
 	Events      int // events that get a position per write; default 1,000
 	Snapshots   int // allocations per write of the snapshot of an insolvency; default 1,000
+	Payout      int // claims per payout; default 1,000
 	Mails       int // mails per write, which ends with the event that reaches this number; default 500
 }
 
@@ -59,6 +60,7 @@ func (c Config) complete() Config {
 	b.Followers = cmp.Or(b.Followers, 1000)
 	b.Events = cmp.Or(b.Events, 1000)
 	b.Snapshots = cmp.Or(b.Snapshots, 1000)
+	b.Payout = cmp.Or(b.Payout, 1000)
 	b.Mails = cmp.Or(b.Mails, 500)
 	return c
 }

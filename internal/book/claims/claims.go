@@ -27,6 +27,7 @@ import (
 type Claims struct {
 	*sites.DB
 	Insolvencies *insolvencies.Insolvencies
+	MostLines    int // the most claims of one payout; others are in the next one
 }
 
 // Claim is a dispute of one allocation, and what of it is payable.

@@ -35,6 +35,14 @@ func fail(t *testing.T, w *apptest.World, payments int) *failed {
 		f.payments = append(f.payments, w.Must(apptest.Report(payment.Purchase, b, 100_000)))
 	}
 	w.Advance(time.Hour)
+	f.open(c)
+	return f
+}
+
+// open has the merchant fail now, and the snapshot made.
+func (f *failed) open(c merchant.Channel) {
+	f.t.Helper()
+	t, w := f.t, f.World
 	kind, at := insolvencies.Kind("liquidation"), w.Now()
 	reported, err := w.App.Insolvencies.Report(t.Context(), w.Actor, insolvencies.NewReport{
 		ChannelID: &c.ID, Kind: &kind, TriggerAt: &at, Evidence: "Notice of the court",
@@ -54,7 +62,6 @@ func fail(t *testing.T, w *apptest.World, payments int) *failed {
 	if f.insolvency, err = w.App.Insolvencies.Get(t.Context(), w.Actor, reported.ID); err != nil || f.insolvency.State != insolvencies.Open {
 		t.Fatalf("%+v, %v", f.insolvency, err)
 	}
-	return f
 }
 
 // dispute charges a part of a payment back on a day after the failure.

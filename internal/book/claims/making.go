@@ -118,13 +118,13 @@ func (m making) allocations(tx *store.Tx, ids []int64) (list []claim.Allocation,
 	return list, stored, err
 }
 
-// claimed are the disputes of an allocation that claims are made from, with what people decided. A dispute outside the snapshot that
-// was over before the failure is none of them. A claim whose dispute is no longer one of this payment stays, with a loss of 0.
+// claimed are the disputes of an allocation that claims are made from, with what people decided. A dispute that
+// was over before the failure is none of them: one outside the snapshot, or one that gave all its money back. A claim whose dispute is no longer one of this payment stays, with a loss of 0.
 func (m making) claimed(disputed []claim.Dispute, stored []Claim, inSnapshot, first bool) (list []claim.Dispute) {
 	left := slices.Clone(stored)
 	for _, d := range disputed {
 		known := find(left, d)
-		if known == nil && !inSnapshot && !since(d, m.Failure()) {
+		if known == nil && !since(d, m.Failure()) && (!inSnapshot || settled(d)) {
 			continue
 		}
 		d.Waits = first
@@ -138,6 +138,11 @@ func (m making) claimed(disputed []claim.Dispute, stored []Claim, inSnapshot, fi
 		list = append(list, claim.Dispute{ID: c.ID, Source: c.Source, Case: c.CaseID, Dropped: c.Dropped()})
 	}
 	return list
+}
+
+// settled reports whether a dispute gave all its money back.
+func settled(d claim.Dispute) bool {
+	return !slices.ContainsFunc(d.Debits, func(debit claim.Debit) bool { return debit.Amount > debit.Credited })
 }
 
 // since reports whether a debit of a dispute is of the day of the failure or later.

@@ -195,13 +195,14 @@ func (r *Claims) pay(tx *store.Tx, of insolvencyClaims, lines []int64, total int
 		return false, err
 	}
 	p.Quote = quote
-	if p.Amount, err = quote.Convert(total); err != nil || p.Amount == 0 {
-		return false, err
-	}
 	if of.State == insolvencies.Open {
 		if enough, err := reaches(tx, c, p, today); err != nil || !enough {
 			return false, err
 		}
+	}
+	lines, p.Value = firstLines(lines, total, r.MostLines)
+	if p.Amount, err = quote.Convert(p.Value); err != nil || p.Amount == 0 {
+		return false, err
 	}
 	if err := insertPayout(tx, &p); err != nil {
 		return false, err
@@ -215,6 +216,24 @@ func (r *Claims) pay(tx *store.Tx, of insolvencyClaims, lines []int64, total int
 		}
 	}
 	return true, notePayout(tx, access.System(p.SiteID), "payout.plan", nil, p)
+}
+
+// firstLines keeps at most so many lines of a payout, so that a write has a bound: first what is set off, then what is paid, in the order
+// of the claims. All are kept if what is left would not be more than 0.
+func firstLines(lines []int64, total int64, most int) (kept []int64, value int64) {
+	kept = make([]int64, len(lines))
+	n := 0
+	for _, negative := range []bool{true, false} {
+		for i, line := range lines {
+			if line != 0 && line < 0 == negative && n < most {
+				kept[i], value, n = line, value+line, n+1
+			}
+		}
+	}
+	if value <= 0 {
+		return lines, total
+	}
+	return kept, value
 }
 
 // reaches reports whether a payout has reached the payout_minimum of its channel, which is in the channel's settlement currency. Without

@@ -2,13 +2,16 @@ package claims_test
 
 import (
 	"testing"
+	"time"
 
 	"holdfast/internal/book/claims"
 	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/claim"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/sites"
@@ -242,5 +245,51 @@ func TestWhoMayHandleClaims(t *testing.T) {
 		apptest.WantKind(t, err, errs.Forbidden, "a member signs")
 		_, err = room.Recover(ctx, as(access.Finance), claims.NewRecovery{})
 		apptest.WantKind(t, err, errs.Forbidden, "finance records a recovery")
+	})
+}
+
+// TestALargePayoutIsSplit: each has a bounded number of claims.
+func TestALargePayoutIsSplit(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.App.Claims.MostLines = 2
+		f := fail(t, w, 3)
+		for i := range int64(3) {
+			f.dispute(int(i), 10_000*(i+1), 10)
+		}
+		f.approve(f.make()...)
+		got := f.plan()
+		if len(got) != 2 || got[0].Value+got[1].Value != 60_000 || got[0].Value != 30_000 {
+			t.Fatalf("%+v", got)
+		}
+		lines, err := w.App.Claims.PayoutLines(t.Context(), w.Actor, got[1].ID)
+		if err != nil || len(lines) != 1 {
+			t.Errorf("%+v, %v", lines, err)
+		}
+	})
+}
+
+// TestWhatWasOverBeforeTheFailure: a dispute that gave all its money back makes no claim, one that did not is to be represented.
+func TestWhatWasOverBeforeTheFailure(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		f := &failed{World: w, t: t}
+		c := w.Channel(merchant.ModeProtectionOnly, "GBP")
+		for range 2 {
+			b := w.Booking(c, 100_000, "2024-09-14")
+			f.bookings = append(f.bookings, b)
+			f.payments = append(f.payments, w.Must(apptest.Report(payment.Purchase, b, 100_000)))
+		}
+		w.Advance(24 * time.Hour)
+		for i := range 2 {
+			w.Must(apptest.Linked(payment.Chargeback, f.payments[i], f.bookings[i], 40_000))
+		}
+		w.Must(apptest.Linked(payment.ChargebackReversal, f.payments[0], f.bookings[0], 40_000))
+		w.Advance(24 * time.Hour)
+		f.open(c)
+		list := f.make()
+		if len(list) != 1 || list[0].TransactionID != f.payments[1].ID || list[0].Reason != claim.BeforeTrigger || list[0].Represent != 40_000 {
+			t.Errorf("%+v", list)
+		}
 	})
 }

@@ -94,7 +94,10 @@ var parts = []kit.Part{
 	{Group: "settings", Name: "E-mails", Below: "/settings/mails"},
 	{Group: "settings", Name: "Audit log", Below: "/settings/audit", May: access.ReadAudit},
 
-	{Name: "Insolvencies", Below: "/insolvencies", May: access.ReadFailures},
+	{Group: "failures", Name: "Insolvencies", Below: "/insolvencies", May: access.ReadFailures},
+	{Group: "failures", Name: "Claims", Below: "/claims", May: access.ReadFailures},
+	{Group: "failures", Name: "Payouts", Below: "/payouts", May: access.ReadPayouts},
+
 	{Name: "Report a failure", Below: "/insolvencies/new", May: access.ReportFailures},
 	{Name: "Import a file", Below: "/bookings/import", May: access.ImportBooks},
 	{Name: "New booking", Below: "/bookings/new", May: access.WriteBookings},

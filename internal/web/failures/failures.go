@@ -1,5 +1,5 @@
-// Package failures serves the dashboard pages about merchants that fail (R13): reports of a failure, insolvencies and the
-// payments they affect. Start reading at Add.
+// Package failures serves the dashboard pages about merchants that fail (R13): reports of a failure, insolvencies with the payments they
+// affect, claims and payouts. Start reading at Add.
 package failures
 
 import (
@@ -16,7 +16,8 @@ var files embed.FS
 
 // pages are the handlers of this package.
 type pages struct {
-	app *app.App
+	app   *app.App
+	frame *kit.Frame
 	kit.Pages
 }
 
@@ -29,7 +30,7 @@ func Add(f *kit.Frame, a *app.App) error {
 	if err != nil {
 		return err
 	}
-	p := &pages{a, templates}
+	p := &pages{a, f, templates}
 	f.Site("GET /insolvencies", access.ReadFailures, p.insolvencies)
 	f.Site("GET /insolvencies/new", access.ReportFailures, p.newReport)
 	f.Site("POST /insolvencies", access.ReportFailures, p.report)
@@ -37,6 +38,18 @@ func Add(f *kit.Frame, a *app.App) error {
 	f.Site("GET /insolvencies/{id}/affected.csv", access.Export, p.affectedCSV)
 	f.Site("GET /insolvencies/{id}/affected.xlsx", access.Export, p.affectedXLSX)
 	f.Site("GET /insolvencies/{id}/snapshot.csv", access.Export, p.snapshot)
+	f.Site("GET /claims", access.ReadFailures, p.claims)
+	f.Site("GET /claims/{id}", access.ReadFailures, p.claim)
+	for _, a := range claimActions {
+		f.Site("GET /claims/{id}/"+a.below, a.may, p.actOnClaim(a))
+		f.Site("POST /claims/{id}/"+a.below, a.may, p.actOnClaim(a))
+	}
+	f.Site("GET /payouts", access.ReadPayouts, p.payouts)
+	f.Site("GET /payouts/{id}", access.ReadPayouts, p.payout)
+	f.Site("GET /payouts/{id}/pdf", access.ReadPayouts, p.payoutPDF)
+	f.Site("POST /payouts/{id}/sign", access.SignOffPayout, p.settle("Payout signed.", p.sign))
+	f.Site("POST /payouts/{id}/paid", access.SignOffPayout, p.settle("Payout recorded as paid.", p.paid))
+	f.Site("POST /payouts/{id}/failed", access.SignOffPayout, p.settle("Payout recorded as failed. Its claims are planned again.", p.fail))
 	for _, a := range actions {
 		f.Site("GET /insolvencies/{id}/"+a.below, a.may, p.act(a))
 		f.Site("POST /insolvencies/{id}/"+a.below, a.may, p.act(a))

@@ -20,6 +20,8 @@ type insolvencyView struct {
 	Tone       string
 	Facts      []kit.Fact
 	Steps      []step
+	Figures    []kit.Fact // of claims; nil until there is a snapshot
+	Claims     string     // URL of its claims
 	Affected   *kit.Table // nil until there is a snapshot
 	Snapshot   string     // URL of its text; "" without permission to export
 	History    []happened
@@ -58,6 +60,10 @@ func (p *pages) insolvency(v *kit.Visit) error {
 	view := insolvencyView{Insolvency: i, Facts: factsOf(v, i, c), Steps: stepsOf(i, history), History: historyOf(history)}
 	view.Next, view.Tone = nextOf(v, i)
 	if !i.Snapshot.MadeAt.IsZero() {
+		if view.Figures, err = p.figures(v, id); err != nil {
+			return err
+		}
+		view.Claims = v.At("/claims?insolvencies=" + kit.Ident(id).Plain)
 		if view.Affected, err = p.affected(v, i); err != nil {
 			return err
 		}
@@ -69,6 +75,27 @@ func (p *pages) insolvency(v *kit.Visit) error {
 		Title: "Failure of " + c.Name, Menu: menu, Path: above(v), Acts: actsOf(v, i), Data: view,
 		Refresh: i.State == insolvencies.Confirmed, Wide: true,
 	})
+}
+
+// figures are what was exposed, and what is payable, covered, paid and recovered.
+func (p *pages) figures(v *kit.Visit, id int64) (facts []kit.Fact, err error) {
+	r, err := p.app.Claims.Report(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range []struct {
+		name   string
+		amount int64
+	}{
+		{"Exposed", r.Exposed}, {"Payable", r.Payable}, {"Covered", r.Covered}, {"Paid", r.Paid}, {"Reserve", r.Reserve},
+		{"Incurred", r.Incurred()}, {"Recovered", r.Recovered.Total},
+	} {
+		facts = append(facts, kit.Fact{Text: f.name, Value: kit.Money(f.amount, r.Currency), Figure: true})
+	}
+	if r.Pending > 0 {
+		facts = append(facts, kit.Fact{Text: "Waiting for a rate", Value: kit.Plural(r.Pending, "payment", "payments"), Figure: true})
+	}
+	return facts, nil
 }
 
 // nextOf says what happens next in a sentence, and its tone.
@@ -166,21 +193,11 @@ var words = map[string]string{
 
 func historyOf(list []insolvencies.Happened) (lines []happened) {
 	for _, h := range list {
-		text := ""
-		if h.By != "" {
-			text = "by " + h.By
-		}
-		if h.Reason != "" {
-			if text != "" {
-				text += ": "
-			}
-			text += h.Reason
-		}
 		what, ok := words[h.Step()]
 		if !ok {
 			what = kit.Say(h.Step())
 		}
-		lines = append(lines, happened{h.At, what, text})
+		lines = append(lines, happened{h.At, what, saidBy(h.By, h.Reason)})
 	}
 	return lines
 }
@@ -199,8 +216,8 @@ func (p *pages) affected(v *kit.Visit, i insolvencies.Insolvency) (*kit.Table, e
 		Name: "affected", Caption: "Affected payments", Number: page.Number, Total: -1, More: list.More,
 		Columns: []kit.Column{
 			{Name: "traveller", Title: "Traveller"}, {Name: "travel", Title: "Travel"}, {Name: "date_start", Title: "From"}, {Name: "date", Title: "Until"},
-			{Name: "booking", Title: "Booking"}, {Name: "payment", Title: "Payment"},
-			{Name: "card", Title: "Card", Minor: true}, {Name: "remaining", Title: "Not refunded", Currency: "currencies"},
+			{Name: "booking", Title: "Booking"}, {Name: "payment", Title: "Payment", Hidden: true},
+			{Name: "card", Title: "Card", Hidden: true}, {Name: "remaining", Title: "Not refunded", Currency: "currencies"},
 			{Name: "undelivered", Title: "Undelivered", Currency: "currencies"}, {Name: "last_day_of_dispute", Title: "Dispute by"},
 			{Name: "reason", Title: "Eligible", Minor: true}, {Name: "email", Title: "E-mail", Hidden: true},
 			{Name: "booking_reference", Title: "Reference", Hidden: true}, {Name: "country", Title: "Country", Hidden: true},

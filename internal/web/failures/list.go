@@ -69,7 +69,7 @@ func (p *pages) insolvencies(v *kit.Visit) error {
 		return err
 	}
 	return v.Show(p.Pages, "insolvencies.html", kit.Page{
-		Title: "Insolvencies", Menu: menu, Path: above(v)[:1], Acts: acts, Data: struct {
+		Title: "Insolvencies", Menu: menu, Path: above(v)[:1], Acts: acts, Parts: v.Parts("failures", "/insolvencies"), Data: struct {
 			List             *kit.Table
 			Filter           *kit.Form
 			States, Channels any

@@ -1,0 +1,106 @@
+package failures_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/apptest"
+
+	"holdfast/internal/book/payments"
+)
+
+// jobs runs the jobs of claims until nothing is left.
+func (f *failing) jobs() {
+	f.t.Helper()
+	f.Advance(time.Minute)
+	for _, job := range []func(ctx context.Context) (bool, error){f.App.Insolvencies.Work, f.App.Claims.Make, f.App.Claims.Plan} {
+		for more := true; more; {
+			var err error
+			if more, err = job(f.t.Context()); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestAClaimInTheDashboard goes from a claim to its payout, by the pages.
+func TestAClaimInTheDashboard(t *testing.T) {
+	t.Parallel()
+	f := begin(t)
+	b, finance, member, reader := f.As(access.Operator), f.As(access.Finance), f.As(access.MemberAdmin), f.As(access.ReadOnly)
+	b.Must(f.At("/claims"), "No claims")
+	b.Must(f.At("/payouts"), "No payouts")
+	one := f.sent(b, f.At("/insolvencies"), f.form())
+	f.sent(b, one+"/confirm", nil)
+	f.jobs()
+	f.Advance(time.Hour)
+	list, err := f.App.Payments.List(t.Context(), f.Actor, payments.TransactionFilter{}, store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: store.OrderID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := list.Items[0]
+	f.Must(apptest.Linked(payment.Chargeback, paid, f.ReadBooking(paid.Payments[0].BookingID), 50_000))
+	f.jobs()
+	claim := f.At("/claims/1")
+	b.Must(f.At("/claims"), f.channel.Name, "Open", "500.00 EUR", "426.83 GBP")
+	b.Must(f.At("/claims?state=paid"), "No claims")
+	for _, query := range []string{"state=lost", "reason=lost", "channels=x"} {
+		if a := b.Get(f.At("/claims?" + query)); a.Status != http.StatusBadRequest {
+			t.Errorf("%s: %d", query, a.Status)
+		}
+	}
+	if a := finance.Must(claim, "min(loss, what is left) = min(50000, 60000) = 50000", "Made from a dispute"); strings.Contains(a.Body, "/assess") {
+		t.Error("finance is offered to assess")
+	}
+	if a := member.Must(claim, "Assess"); strings.Contains(a.Body, claim+"/approve") {
+		t.Error("a member is offered to approve")
+	}
+	if a := reader.Get(claim); a.Status != http.StatusForbidden {
+		t.Errorf("a reader sees the claim: %d", a.Status)
+	}
+	if a := b.Post(claim+"/reject", url.Values{"reason": {""}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This field is required") {
+		t.Errorf("rejected without a reason: %d %s", a.Status, a.Text())
+	}
+	if a := b.Post(claim+"/approve", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "Claim 1 is open") {
+		t.Errorf("approved before it was assessed: %d %s", a.Status, a.Text())
+	}
+	member.Must(claim+"/assess", "Another person approves it")
+	f.sent(member, claim+"/assess", url.Values{"reason": {"Papers seen"}})
+	f.sent(b, claim+"/approve", nil)
+	b.Must(claim, "Approved", "Papers seen")
+	f.jobs()
+	payout := f.At("/payouts/1")
+	finance.Must(f.At("/payouts"), "Planned", "426.83 GBP")
+	if a := finance.Must(payout, "426.83 GBP"); strings.Contains(a.Text(), "Sign payout") {
+		t.Error("finance is offered to sign without the right to")
+	}
+	if a := finance.Post(payout+"/sign", nil); a.Status != http.StatusForbidden {
+		t.Errorf("finance signs: %d", a.Status)
+	}
+	f.sent(b, payout+"/sign", nil)
+	if a := b.Post(payout+"/paid", url.Values{"bank_reference": {" "}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This field is required") {
+		t.Errorf("paid without a reference: %d %s", a.Status, a.Text())
+	}
+	f.sent(b, payout+"/paid", url.Values{"bank_reference": {"BANK-4711"}})
+	if a := b.Post(payout+"/failed", url.Values{"reason": {"Again"}}); a.Status != http.StatusConflict {
+		t.Errorf("failed after it was paid: %d", a.Status)
+	}
+	b.Must(payout, "Paid", "BANK-4711")
+	if a := finance.Get(payout + "/pdf"); !strings.HasPrefix(a.Body, "%PDF-") || a.Header.Get("Content-Type") != "application/pdf" {
+		t.Errorf("the PDF is %d %.20q", a.Status, a.Body)
+	}
+	b.Must(one, "Exposed", "1,365.84 GBP", "Incurred", "426.83 GBP", "View claims")
+	if a := b.Post(one+"/withdraw", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "has been approved") {
+		t.Errorf("withdrawn after an approval: %d %s", a.Status, a.Text())
+	}
+	if a := b.Get(f.At("/claims?format=csv")); !strings.Contains(a.Body, "426.83") {
+		t.Errorf("the CSV is %s", a.Body)
+	}
+}
