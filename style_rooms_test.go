@@ -61,7 +61,7 @@ var within = map[string][]string{
 	"book/payments":     {"book/merchants", "book/bookings", "book/ledger", "book/fixings", "book/limits", "book/statements"},
 	"book/onboarding":   {"book/merchants", "book/bookings", "book/limits", "book/payments"},
 	"book/intake":       {"book/merchants", "book/bookings", "book/limits", "book/payments"},
-	"book/disputes":     {"book/merchants", "book/bookings", "book/ledger", "book/fixings", "book/limits", "book/payments", "book/disputefile"},
+	"book/disputes":     {"book/merchants", "book/bookings", "book/ledger", "book/fixings", "book/limits", "book/payments", "book/disputefile", "book/insolvencies"},
 	"book/pspevents":    {"book/merchants", "book/payments", "book/disputes"},
 	"book/checkout":     {"book/merchants", "book/bookings", "book/payments", "book/intake"},
 	"book/underwriting": {"book/merchants"},

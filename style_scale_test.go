@@ -36,6 +36,7 @@ var acrossSites = map[string]string{
 	"internal/book/statements.sitesDue":            aJob,
 	"internal/ops/factchain.sitesUnsealed":         aJob,
 	"internal/book/imports.nextFile":               aJob,
+	"internal/book/disputes.nextUpload":            aJob,
 	"internal/book/payments.PollsDue":              aJob,
 	"internal/platform/events.endsOf":              aJob,
 	"internal/platform/events.sitesToForget":       aJob,

@@ -40,6 +40,8 @@ type Client struct {
 	Claims       *Claims
 	Payouts      *Payouts
 	Recoveries   *Recoveries
+	Disputes     *Disputes
+	DisputeFiles *DisputeFiles
 	Statements   *Statements
 	Premiums     *Premiums
 	Policies     *Policies
@@ -111,10 +113,10 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	all.Bookings, all.Transactions, all.Payments = &Bookings{c}, &Transactions{c}, &Payments{c}
 	all.Channels, all.Suppliers, all.Reports = &Channels{c}, &Suppliers{c}, &Reports{c}
 	all.Limits, all.Collateral, all.Statements = &Limits{c}, &CollateralRecords{c}, &Statements{c}
-	all.Insolvencies = &Insolvencies{c}
 	all.Claims = &Claims{c}
 	all.Payouts = &Payouts{c}
 	all.Recoveries = &Recoveries{c}
+	all.Insolvencies, all.Disputes, all.DisputeFiles = &Insolvencies{c}, &Disputes{c}, &DisputeFiles{c}
 	all.Premiums, all.Policies, all.Rates = &Premiums{c}, &Policies{c}, &Rates{c}
 	all.Sites, all.Clock, all.Proposals = &Sites{c}, &SandboxClock{c}, &Proposals{c}
 	all.Audit, all.Tokens, all.Events = &AuditTrail{c}, &Tokens{c}, &Events{c}

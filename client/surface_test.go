@@ -39,7 +39,7 @@ func operations(t *testing.T) map[string]operation {
 		t.Fatal(err)
 	}
 	found := map[string]operation{}
-	fill := strings.NewReplacer("{site_path}", "demo", "{id}", "7", "{line}", "minimum", "{delivery}", "7")
+	fill := strings.NewReplacer("{site_path}", "demo", "{id}", "7", "{line}", "minimum", "{delivery}", "7", "{evidence}", "7")
 	for path, methods := range description.Paths {
 		for method, node := range methods {
 			var o struct {

@@ -33,6 +33,7 @@ const (
 	MailKindHeads              MailKind = "heads"
 	MailKindProtectionAnswered MailKind = "protection_answered"
 	MailKindInsolvency         MailKind = "insolvency"
+	MailKindDisputeDue         MailKind = "dispute_due"
 	MailKindInvitation         MailKind = "invitation"
 	MailKindAccess             MailKind = "access"
 	MailKindPassword           MailKind = "password"

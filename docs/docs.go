@@ -11,7 +11,7 @@ var OpenAPI []byte
 // Pages are the guides and the pages of Handbook in Markdown, with their pictures.
 //
 //go:embed guides/*.md pictures/*.svg
-//go:embed import.md payments.md modal.md webhooks.md mail.md clients.md dashboard.md protection.md
+//go:embed import.md payments.md disputes.md modal.md webhooks.md mail.md clients.md dashboard.md protection.md
 //go:embed running.md reliability.md backup.md processors.md security.md card-data.md scale.md performance.md
 //go:embed rules.md glossary.md command-line.md settings.md
 var Pages embed.FS
@@ -26,7 +26,7 @@ type Group struct {
 // Groups lists the pages in menu order. Pages for contributors are left out.
 var Groups = []Group{
 	{"Start", []string{"first-payment", "concepts"}, nil},
-	{"Log", []string{"logging", "modal", "webhooks", "errors", "moving"}, []string{"import", "payments", "modal", "webhooks", "mail", "clients"}},
+	{"Log", []string{"logging", "modal", "webhooks", "errors", "moving"}, []string{"import", "payments", "disputes", "modal", "webhooks", "mail", "clients"}},
 	{"Read", []string{"exposure"}, []string{"dashboard", "protection"}},
 	{"Operate", []string{"go-live"}, []string{"running", "reliability", "backup", "processors", "security", "card-data", "scale", "performance"}},
 	{Reference, nil, []string{"rules", "glossary", "command-line", "settings"}},

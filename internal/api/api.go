@@ -71,7 +71,7 @@ func (cfg Config) withDefaults() Config {
 // Route is one operation of the API.
 type Route struct {
 	Method  string
-	Pattern string // as in net/http: {site} is the path of a site, {id} and {delivery} numbers, {line} a line of a statement
+	Pattern string // as in net/http: {site} is the path of a site, {id}, {delivery} and {evidence} numbers, {line} a line of a statement
 	Name    string // of the handler, and the id of the operation in the description of the API
 
 	access permission
@@ -165,7 +165,7 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/mails/{id}", mayRead, (*server).getMail),
 		at("POST", v2+"/mails/{id}/resend", mayDoAll, (*server).resendMail).needs(access.SendMails),
 		at("POST", v2+"/mails/test", mayDoAll, (*server).tryMail).needs(access.ManageSites).takes(input.MaxBody),
-	}, slices.Concat(webhookRoutes(v2), modalRoutes(checkout.ModalPath), protectionRoutes(v2), insolvencyRoutes(v2), claimRoutes(v2))...)
+	}, slices.Concat(webhookRoutes(v2), modalRoutes(checkout.ModalPath), protectionRoutes(v2), insolvencyRoutes(v2), claimRoutes(v2), disputeRoutes(v2))...)
 }
 
 // webhookRoutes is the part of the table for webhooks.
@@ -201,6 +201,33 @@ func insolvencyRoutes(v2 string) []Route {
 		at("POST", v2+"/insolvencies/{id}/close", mayDoAll, (*server).closeInsolvency).needs(access.DecideFailures).takes(input.MaxBody),
 		at("POST", v2+"/insolvencies/{id}/reinstate", mayDoAll, (*server).reinstateInsolvency).needs(access.DecideFailures).takes(input.MaxBody),
 		at("POST", v2+"/insolvencies/{id}/allow-processing", mayDoAll, (*server).allowInsolvencyProcessing).needs(access.DecideFailures).takes(input.MaxBody),
+	}
+}
+
+// disputeRoutes is the part of the table for disputes and the files that bring them.
+func disputeRoutes(v2 string) []Route {
+	return []Route{
+		at("GET", v2+"/disputes", mayReport, (*server).listDisputes).needs(access.ReadDisputes),
+		at("POST", v2+"/disputes", mayDoAll, (*server).createDispute).needs(access.WorkDisputes).takes(input.MaxBody),
+		at("GET", v2+"/disputes/counts", mayReport, (*server).countDisputes).needs(access.ReadDisputes),
+		at("GET", v2+"/disputes/{id}", mayReport, (*server).getDispute).needs(access.ReadDisputes),
+		at("GET", v2+"/disputes/{id}/events", mayReport, (*server).listDisputeEvents).needs(access.ReadDisputes),
+		at("POST", v2+"/disputes/{id}/events", mayDoAll, (*server).createDisputeEvent).needs(access.WorkDisputes).takes(input.MaxBody),
+		at("GET", v2+"/disputes/{id}/candidates", mayReport, (*server).listDisputeCandidates).needs(access.ReadDisputes),
+		at("POST", v2+"/disputes/{id}/match", mayDoAll, (*server).matchDispute).needs(access.WorkDisputes).takes(input.MaxBody),
+		at("POST", v2+"/disputes/{id}/unmatch", mayDoAll, (*server).unmatchDispute).needs(access.WorkDisputes).takes(input.MaxBody),
+		at("POST", v2+"/disputes/{id}/assign", mayDoAll, (*server).assignDispute).needs(access.WorkDisputes).takes(input.MaxBody),
+		at("POST", v2+"/disputes/{id}/accept", mayDoAll, (*server).acceptDispute).needs(access.WorkDisputes).takes(input.MaxBody),
+		at("POST", v2+"/disputes/{id}/challenge", mayDoAll, (*server).challengeDispute).needs(access.WorkDisputes).takes(input.MaxBody),
+		at("POST", v2+"/disputes/{id}/represent", mayDoAll, (*server).representDispute).needs(access.WorkDisputes).takes(input.MaxBody),
+		at("POST", v2+"/disputes/{id}/note", mayDoAll, (*server).noteDispute).needs(access.WorkDisputes).takes(input.MaxBody),
+		at("GET", v2+"/disputes/{id}/evidence", mayReport, (*server).listEvidence).needs(access.ReadDisputes),
+		at("POST", v2+"/disputes/{id}/evidence", mayDoAll, (*server).createEvidence).needs(access.WorkDisputes).in(ClassUploads),
+		at("GET", v2+"/disputes/{id}/evidence/{evidence}", mayReport, (*server).getEvidence).needs(access.ReadDisputes),
+		at("GET", v2+"/dispute-files", mayReport, (*server).listDisputeFiles).needs(access.ReadDisputes),
+		at("POST", v2+"/dispute-files", mayDoAll, (*server).createDisputeFile).needs(access.WorkDisputes).in(ClassUploads),
+		at("GET", v2+"/dispute-files/{id}", mayReport, (*server).getDisputeFile).needs(access.ReadDisputes),
+		at("GET", v2+"/dispute-files/{id}/lines", mayReport, (*server).listDisputeFileLines).needs(access.ReadDisputes),
 	}
 }
 

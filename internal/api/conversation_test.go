@@ -38,7 +38,7 @@ import (
 //	@issue        the statements that are due are issued
 //	@insolvent    the job works on insolvencies
 //	@claims       the jobs make claims, and plan payouts
-//	@import       the job imports what is to be imported
+//	@import       the jobs import the files that wait
 //	@private W    webhooks may go to private addresses from here on: on or off
 //	@send         the job sends webhooks, by the dialler of the program: a private address is refused
 //	@unanswered   the same request came a moment earlier, and is still being answered
@@ -334,11 +334,13 @@ func shown(t *testing.T, response *http.Response, body []byte) string {
 	return strings.TrimSpace(b.String())
 }
 
-// importNext runs the job that imports the next file.
+// importNext runs the jobs that import the next file.
 func (w *world) importNext(t *testing.T) {
 	t.Helper()
 	_, err := w.app.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 		return paymentfile.Read(file, nil)
 	}, sessions.AccessNow)
+	must(t, err)
+	_, err = w.app.Disputes.NextUpload(t.Context(), sessions.AccessNow)
 	must(t, err)
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,7 +153,8 @@ func TestOnlyBodiesThatAreDescribedAreRead(t *testing.T) {
 			}
 			name := strings.TrimSuffix(op.ID, "AtSite")
 			// A file is streamed by its handler.
-			if reads := !op.Body.IsZero() && name != "createImport"; reads != takes[name] {
+			streamed := slices.Contains([]string{"createImport", "createDisputeFile", "createEvidence"}, name)
+			if reads := !op.Body.IsZero() && !streamed; reads != takes[name] {
 				t.Errorf("%s %s: a body is described: %t, it is read: %t", method, path, reads, takes[name])
 			}
 			seen++

@@ -188,8 +188,8 @@ func (v objectView) of(kind event.Kind, ids []int64) (map[int64]any, error) {
 			return t.ID, shown.body, err
 		})
 	case event.Dispute:
-		found, err := v.app.Disputes.List(v.ctx, v.actor, disputes.Filter{DueBefore: civil.NoDay}, page)
-		return byID(found.Items, err, func(c disputes.Case) (int64, any, error) { return c.ID, showDispute(c), nil })
+		found, err := v.app.Disputes.List(v.ctx, v.actor, disputes.Filter{}, page)
+		return byID(found.Items, err, func(c disputes.Case) (int64, any, error) { return c.ID, reports.ShowDispute(c), nil })
 	case event.Payment:
 		found, err := v.app.Payments.ListPayments(v.ctx, v.actor, payments.PaymentFilter{}, page)
 		return byID(found.Items, err, func(p payment.Payment) (int64, any, error) { return p.ID, view.ShowPayment(p), nil })

@@ -32,7 +32,20 @@ func (s *server) createImport(c *call) error {
 		q.Problems.Wrong("Content-Type", "The body must be the file itself, with the content type text/csv.")
 	}
 	in.Problems = q.Problems
-	most := s.cfg.ImportBytes
+	return s.upload(c, s.cfg.ImportBytes, func(ctx context.Context, body upload) error {
+		made, err := s.app.ImportFiles.Receive(ctx, c.actor, in, func(keep func(piece []byte) error) (imports.Scan, error) {
+			return paymentfile.Check(body, imports.PieceBytes, s.cfg.ImportRows, keep)
+		})
+		if err != nil {
+			return err
+		}
+		c.Header().Set("Location", s.cfg.BaseURL+c.r.URL.EscapedPath()+"/"+strconv.FormatInt(made.ID, 10))
+		return c.show(http.StatusAccepted, importObject(made))
+	})
+}
+
+// upload reads the body of a file within the time for uploads.
+func (s *server) upload(c *call, most int, receive func(ctx context.Context, body upload) error) error {
 	if c.r.ContentLength > int64(most) {
 		return errBodyTooLarge(most)
 	}
@@ -42,21 +55,14 @@ func (s *server) createImport(c *call) error {
 	_ = connection.SetReadDeadline(time.Time{}) // a recorder in a test has no connection
 	_ = connection.SetWriteDeadline(time.Time{})
 	defer hurry(c, s.cfg.UploadTime)()
-	body := http.MaxBytesReader(c.ResponseWriter, c.r.Body, int64(most))
-	made, err := s.app.ImportFiles.Receive(ctx, c.actor, in, func(keep func(piece []byte) error) (imports.Scan, error) {
-		return paymentfile.Check(upload{body}, imports.PieceBytes, s.cfg.ImportRows, keep)
-	})
+	err := receive(ctx, upload{http.MaxBytesReader(c.ResponseWriter, c.r.Body, int64(most))})
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return errBodyTooLarge(most)
 	}
 	if err != nil && ctx.Err() != nil { // timed out while a piece was stored, not while waiting for the next one
 		return errUnfinished()
 	}
-	if err != nil {
-		return err
-	}
-	c.Header().Set("Location", s.cfg.BaseURL+c.r.URL.EscapedPath()+"/"+strconv.FormatInt(made.ID, 10))
-	return c.show(http.StatusAccepted, importObject(made))
+	return err
 }
 
 // upload is the body of a file. If it cannot be read completely, the error is the client's.

@@ -48,7 +48,7 @@ type commandLine struct {
 	Verify   verifyCmd     `cmd:"" group:"operator" help:"Check the integrity of the book: sums, reports, statements and audit chains."`
 	Clock    clockCmd      `cmd:"" group:"operator" help:"Manage a sandbox's clock: show, set."`
 
-	Import     importCmd      `cmd:"" group:"money" help:"Import bookings and payments: payments."`
+	Import     importCmd      `cmd:"" group:"money" help:"Import bookings and payments, or disputes: payments, disputes."`
 	Rates      ratesCmd       `cmd:"" group:"money" help:"Manage exchange rates: import, fetch, quote."`
 	Exposure   exposureCmd    `cmd:"" group:"money" help:"Show the exposure: the loss if the merchants failed now."`
 	RunOff     runOffCmd      `cmd:"" name:"run-off" group:"money" help:"Show how the exposure runs off over time."`
@@ -64,6 +64,7 @@ type commandLine struct {
 	Explain    explainCmd     `cmd:"" group:"money" help:"Explain how a figure was computed: transaction, booking, statement."`
 	Limits     limitsCmd      `cmd:"" group:"money" help:"Manage exposure limits: list, set, events, over."`
 	Collateral collateralCmd  `cmd:"" group:"money" help:"Manage merchants' collateral: list, add."`
+	Dispute    disputeCmd     `cmd:"" group:"money" help:"Work on disputes: list, show, candidates, match, unmatch, assign, note, event, accept, challenge, attach, represent."`
 	Insolvency insolvencyCmd  `cmd:"" group:"money" help:"Handle the failure of a merchant: report, confirm, withdraw, list, show, affected, close-claims, close."`
 	Claim      claimCmd       `cmd:"" group:"money" help:"Review the claims of insolvent merchants: list, show, assess, approve, reject, withdraw, reopen, release."`
 	Payout     payoutCmd      `cmd:"" group:"money" help:"Manage payouts of claims: list, show, pdf, sign, paid, failed."`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ var csvArgs = map[string]string{
 	"statements list": "statements list", "limits list": "limits list", "what-if": "what-if --as-of 2024-06-10",
 	"merchant list": "merchant list", "merchant show": "merchant show 1", "transaction list": "transaction list", "movement": "movement --from 2024-05-31 --to 2024-06-10",
 	"claim list": "claim list", "payout list": "payout list", "recovery list": "recovery list",
-	"insolvency list": "insolvency list", "insolvency affected": "insolvency affected 1",
+	"dispute show": "dispute show 1", "dispute candidates": "dispute candidates 1", "insolvency list": "insolvency list", "insolvency affected": "insolvency affected 1",
 	"exposure": "exposure --as-of 2024-06-10", "ageing": "ageing --as-of 2024-06-10",
 	"exposure-model": "exposure-model --as-of 2024-06-10", "track-record": "track-record 1 --as-of 2024-06-10",
 }
@@ -46,6 +47,8 @@ func TestEveryCSVHasItsMoment(t *testing.T) {
 	s.run("limits", "set", "site", "50000 GBP", "--site", "demo")
 	s.run("collateral", "add", "guarantee", "5000 EUR", "--merchant", "1", "--reference", "G-1", "--site", "demo")
 	s.run("webhook", "create", "https://shop.example/webhooks", "--types", "booking.*", "--site", "demo")
+	csvArgs := maps.Clone(csvArgs)
+	csvArgs["import disputes"] = "import disputes " + s.someDisputes()
 	now := time.Now().UTC()
 	s.run("clock", "set", "--site", "demo", "--to", time.Date(now.Year(), now.Month()+1, 2, 0, 0, 0, 0, time.UTC).Format(time.DateTime))
 	s.change(`UPDATE clock_moves SET moved_at = moved_at - 20000000`) // so that no statement is due. It is a finding of verify.

@@ -27,6 +27,7 @@ import (
 // importCmd groups the imports.
 type importCmd struct {
 	Payments importPaymentsCmd `cmd:"" help:"Import bookings and payments from a CSV file."`
+	Disputes importDisputesCmd `cmd:"" help:"Import disputes from a processor's file."`
 }
 
 // importPaymentsCmd imports the payments of another system.

@@ -98,6 +98,10 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 				return paymentfile.Read(file, nil)
 			}, sessions.AccessNow)
 		}},
+		{Name: "import-dispute-files", Every: quickTick, Talks: true, Run: func(ctx context.Context) (bool, error) {
+			return a.Disputes.NextUpload(ctx, sessions.AccessNow)
+		}},
+		{Name: "forget-dispute-files", Every: time.Hour, Run: a.Disputes.ForgetUploads},
 		{Name: "forget-imports", Every: time.Hour, Run: a.ImportFiles.Forget},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
 	}

@@ -20,7 +20,8 @@ var tables = []string{
 	"protection_documents", "protection_pieces", "schedules", "schedule_recipients", "schedule_runs", "mail_files",
 	"mail_pieces", "contracts", "insolvencies", "insolvency_events", "insolvency_snapshots", "insolvency_lines",
 	"verify_runs", "site_names",
-	"disputes", "dispute_events", "dispute_postings", "dispute_marks",
+	"disputes", "dispute_events", "dispute_postings", "dispute_marks", "dispute_evidence", "dispute_evidence_pieces",
+	"dispute_merchants", "dispute_files", "dispute_file_pieces", "dispute_file_lines",
 	"claims", "claim_events", "claim_marks", "payouts", "payout_events", "payout_lines", "recoveries",
 }
 
@@ -55,5 +56,5 @@ var counted = []string{
 	"webhook_deliveries", "webhook_attempts", "mails", "imports", "protection_documents", "schedules", "schedule_runs",
 	"mail_files", "contracts", "insolvencies", "insolvency_events", "insolvency_snapshots", "insolvency_lines", "claims",
 	"claim_events", "payouts", "payout_events", "payout_lines", "recoveries", "verify_runs",
-	"disputes", "dispute_events", "dispute_postings",
+	"disputes", "dispute_events", "dispute_postings", "dispute_evidence", "dispute_files",
 }

@@ -3,6 +3,7 @@ package disputes_test
 import (
 	"testing"
 
+	"holdfast/internal/book/disputes"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/merchant"
@@ -25,18 +26,18 @@ func TestAPersonMatchesAndUndoes(t *testing.T) {
 			Source: "acquirer", CaseID: "A-1", Stage: dispute.Chargeback, Status: dispute.Open, Kind: dispute.Debit, Day: civil.DayOf(w.Now()),
 			Amount: 1000, Currency: "EUR", DueOn: civil.NoDay, Clues: dispute.Clues{LastFour: "4242", PaidOn: civil.DayOf(w.Now())},
 		}
-		c, err := w.App.Disputes.Create(t.Context(), w.Actor, report)
-		if err != nil || c.Matching != dispute.Queued || len(c.Candidates) != 2 || c.Debits != 0 {
+		c, created, err := w.App.Disputes.Create(t.Context(), w.Actor, disputes.NewReport{Report: report})
+		if err != nil || !created || c.Matching != dispute.Queued || len(c.Candidates) != 2 || c.Debits != 0 {
 			t.Fatalf("%+v, %v", c, err)
 		}
-		if _, err := w.App.Disputes.Match(t.Context(), w.Actor, c.ID, first.ID, ""); !errs.Is(err, errs.Missing) {
+		if _, err := w.App.Disputes.Match(t.Context(), w.Actor, c.ID, disputes.Choice{TransactionID: first.ID}); !errs.Is(err, errs.Missing) {
 			t.Errorf("without a reason: %v", err)
 		}
 		left := func(id int64) int64 { return w.ReadTransaction(id).TotalRemaining() }
-		if c, err = w.App.Disputes.Match(t.Context(), w.Actor, c.ID, first.ID, "The traveller named it."); err != nil || c.Debits != 1000 || left(first.ID) != 0 {
+		if c, err = w.App.Disputes.Match(t.Context(), w.Actor, c.ID, disputes.Choice{TransactionID: first.ID, Reason: "The traveller named it."}); err != nil || c.Debits != 1000 || left(first.ID) != 0 {
 			t.Fatalf("%+v, %v", c, err)
 		}
-		if _, err := w.App.Disputes.Match(t.Context(), w.Actor, c.ID, second.ID, "Again."); !errs.Is(err, errs.ActionNotPossible) {
+		if _, err := w.App.Disputes.Match(t.Context(), w.Actor, c.ID, disputes.Choice{TransactionID: second.ID, Reason: "Again."}); !errs.Is(err, errs.ActionNotPossible) {
 			t.Errorf("it is matched: %v", err)
 		}
 		if c, err = w.App.Disputes.Unmatch(t.Context(), w.Actor, c.ID, "It was the other trip."); err != nil || c.Matching != dispute.Queued || left(first.ID) != 1000 {
@@ -45,11 +46,11 @@ func TestAPersonMatchesAndUndoes(t *testing.T) {
 		if got := w.ReadTransaction(first.ID); got.Status != payment.StatusComplete || len(got.Disputes) != 0 {
 			t.Errorf("it is %s, %+v", got.Status, got.Disputes)
 		}
-		if c, err = w.App.Disputes.Match(t.Context(), w.Actor, c.ID, second.ID, "This one."); err != nil || left(second.ID) != 0 || left(first.ID) != 1000 {
+		if c, err = w.App.Disputes.Match(t.Context(), w.Actor, c.ID, disputes.Choice{TransactionID: second.ID, Reason: "This one."}); err != nil || left(second.ID) != 0 || left(first.ID) != 1000 {
 			t.Fatalf("%+v, %v", c, err)
 		}
 		report.Status, report.Kind, report.Amount, report.Currency = dispute.Lost, dispute.NoMoney, 0, ""
-		if c, err = w.App.Disputes.AddEvent(t.Context(), w.Actor, c.ID, report); err != nil || c.Status != dispute.Lost || c.Debits != 1000 {
+		if c, err = w.App.Disputes.AddEvent(t.Context(), w.Actor, c.ID, disputes.NewReport{Report: report}); err != nil || c.Status != dispute.Lost || c.Debits != 1000 {
 			t.Errorf("%+v, %v", c, err)
 		}
 		if _, err := w.App.Disputes.Challenge(t.Context(), w.Actor, c.ID, ""); !errs.Is(err, errs.ActionNotPossible) {

@@ -12,14 +12,14 @@ import (
 )
 
 const caseColumns = `site_id, id, source, case_id, COALESCE(channel_id, 0), COALESCE(transaction_id, 0), matching, rule, rule_version, score,
-	candidates, stage, status, reason_code, reason, due_day, assignee, merchant, clues, amount, currency, base_currency, debits, credits,
+	candidates, stage, status, reason_code, reason, reason_family, scheme, due_day, assignee, merchant, clues, amount, currency, base_currency, debits, credits,
 	opened_day, waiting, alerted_day, version, created_at, modified_at`
 
 func scanCase(scan func(dest ...any) error) (c Case, err error) {
 	var due, alerted sql.NullInt64
 	var candidates, clues string
 	err = scan(&c.SiteID, &c.ID, &c.Source, &c.CaseID, &c.ChannelID, &c.TransactionID, &c.Matching, &c.Rule, &c.RuleVersion, &c.Score,
-		&candidates, &c.Stage, &c.Status, &c.ReasonCode, &c.Reason, &due, &c.Assignee, &c.Merchant, &clues, &c.Amount, &c.Currency,
+		&candidates, &c.Stage, &c.Status, &c.ReasonCode, &c.Reason, &c.Family, &c.Scheme, &due, &c.Assignee, &c.Merchant, &clues, &c.Amount, &c.Currency,
 		&c.BaseCurrency, &c.Debits, &c.Credits, &c.OpenedOn, &c.Waiting, &alerted, &c.Version,
 		store.Stored{Instant: &c.CreatedAt}, store.Stored{Instant: &c.ModifiedAt})
 	if err != nil {
@@ -55,11 +55,11 @@ func insertCase(tx *store.Tx, c Case) (stored Case, created bool, err error) {
 		return c, false, err
 	}
 	n, err := tx.Exec(`INSERT INTO disputes (site_id, id, source, case_id, channel_id, transaction_id, matching, rule, rule_version, score,
-			candidates, stage, status, reason_code, reason, due_day, assignee, merchant, clues, acquirer_reference, processor_reference,
+			candidates, stage, status, reason_code, reason, reason_family, scheme, due_day, assignee, merchant, clues, acquirer_reference, processor_reference,
 			processor_alias, payment_reference, last_four, amount, currency, base_currency, debits, credits, opened_day, waiting, alerted_day, tried_at, version,
 			created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
-			$29, $30, $31, $32, $33, 1, $34, $34)
+			$29, $30, $31, $32, $33, $34, $35, 1, $36, $36)
 		ON CONFLICT (site_id, source, case_id) DO NOTHING`, append(args, store.Micros(tx.Now), store.Micros(tx.Now))...)
 	if err == nil && n == 0 {
 		stored, err = lockByKey(tx, c.SiteID, c.Source, c.CaseID)
@@ -77,7 +77,7 @@ func (c Case) columns() ([]any, error) {
 	clues, err := cluesText(c.Clues)
 	return []any{
 		c.SiteID, c.ID, c.Source, c.CaseID, store.MaybeID(c.ChannelID), store.MaybeID(c.TransactionID), c.Matching, c.Rule, c.RuleVersion, c.Score,
-		string(candidates), c.Stage, c.Status, c.ReasonCode, c.Reason, store.MaybeDay(c.DueOn), c.Assignee, c.Merchant, clues,
+		string(candidates), c.Stage, c.Status, c.ReasonCode, c.Reason, c.Family, c.Scheme, store.MaybeDay(c.DueOn), c.Assignee, c.Merchant, clues,
 		c.Clues.AcquirerReference, c.Clues.ProcessorReference, c.Clues.ProcessorAlias, c.Clues.PaymentReference, c.Clues.LastFour, c.Amount,
 		c.Currency, c.BaseCurrency, c.Debits, c.Credits, c.OpenedOn, c.Waiting, store.MaybeDay(c.AlertedFor),
 	}, err
@@ -90,10 +90,11 @@ func saveCase(tx *store.Tx, c Case) error {
 		return err
 	}
 	_, err = tx.Exec(`UPDATE disputes SET source = $3, case_id = $4, channel_id = $5, transaction_id = $6, matching = $7, rule = $8,
-			rule_version = $9, score = $10, candidates = $11, stage = $12, status = $13, reason_code = $14, reason = $15, due_day = $16,
-			assignee = $17, merchant = $18, clues = $19, acquirer_reference = $20, processor_reference = $21, processor_alias = $22,
-			payment_reference = $23, last_four = $24, amount = $25, currency = $26, base_currency = $27, debits = $28, credits = $29,
-			opened_day = $30, waiting = $31, alerted_day = $32, tried_at = $33, modified_at = $34
+			rule_version = $9, score = $10, candidates = $11, stage = $12, status = $13, reason_code = $14, reason = $15,
+			reason_family = $16, scheme = $17, due_day = $18, assignee = $19, merchant = $20, clues = $21, acquirer_reference = $22,
+			processor_reference = $23, processor_alias = $24, payment_reference = $25, last_four = $26, amount = $27, currency = $28,
+			base_currency = $29, debits = $30, credits = $31, opened_day = $32, waiting = $33, alerted_day = $34, tried_at = $35,
+			modified_at = $36
 		WHERE site_id = $1 AND id = $2`, append(args, store.Micros(tx.Now), store.Micros(tx.Now))...)
 	return err
 }
@@ -135,8 +136,8 @@ func readParts(tx *store.Tx, siteID int64, list []Case) error {
 		})
 }
 
-// caseByID reads a case with its events and postings.
-func caseByID(tx *store.Tx, siteID, id int64) (Case, error) {
+// ByID reads a case with its events and postings. The error is store.ErrNotFound if there is none.
+func ByID(tx *store.Tx, siteID, id int64) (Case, error) {
 	c, err := scanCase(func(dest ...any) error {
 		return tx.QueryRow(`SELECT `+caseColumns+` FROM disputes WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
@@ -201,7 +202,7 @@ func casesPage(tx *store.Tx, siteID int64, f Filter, page store.Page) (store.Lis
 	w.And("site_id = ?", siteID)
 	f.where(&w)
 	list, err := store.ListPage(tx, "disputes", caseColumns, &w, page, store.Orders{
-		"created": "created_at", "modified": "modified_at", "due_at": "COALESCE(due_day, 2932896)", "opened": "opened_day",
+		store.OrderModified: "modified_at", OrderDue: "COALESCE(due_day, 2932896)", OrderOpened: "opened_day",
 	}, scanCase)
 	if err != nil {
 		return list, err
@@ -209,6 +210,7 @@ func casesPage(tx *store.Tx, siteID int64, f Filter, page store.Page) (store.Lis
 	return list, readParts(tx, siteID, list.Items)
 }
 
+// where adds the conditions of the filter to w, whose first argument is the site.
 func (f Filter) where(w *sqltext.Where) {
 	sqltext.In(w, "channel_id", f.Channels)
 	sqltext.In(w, "transaction_id", f.Transactions)
@@ -217,12 +219,24 @@ func (f Filter) where(w *sqltext.Where) {
 		values []string
 	}{
 		{"stage", texts(f.Stages)}, {"status", texts(f.Statuses)}, {"matching", texts(f.Matchings)}, {"source", f.Sources},
-		{"case_id", f.CaseIDs}, {"assignee", f.Assigned},
+		{"case_id", f.CaseIDs}, {"assignee", f.Assigned}, {"reason_family", texts(f.Families)}, {"scheme", f.Schemes},
 	} {
 		sqltext.In(w, words.column, words.values)
 	}
-	if f.DueBefore != civil.NoDay && f.DueBefore != 0 {
-		w.And("due_day < ?", f.DueBefore)
+	if f.Search != "" {
+		w.And(`case_id = ? OR acquirer_reference = ? OR processor_reference = ? OR processor_alias = ? OR payment_reference = ?`,
+			f.Search, f.Search, f.Search, f.Search, f.Search)
+	}
+	if f.DueBefore != nil {
+		w.And("due_day < ?", *f.DueBefore)
+	}
+	if len(f.Insolvencies) > 0 {
+		in := make([]any, len(f.Insolvencies))
+		for i, id := range f.Insolvencies {
+			in[i] = id
+		}
+		w.And(`EXISTS (SELECT 1 FROM insolvency_lines l WHERE l.site_id = $1 AND l.transaction_id = disputes.transaction_id
+			AND l.insolvency_id IN ` + w.Values(in...) + `)`)
 	}
 }
 
@@ -233,22 +247,28 @@ func texts[T ~string](list []T) (all []string) {
 	return slices.Clip(all)
 }
 
-// counts counts the cases of a site by matching, stage and status.
-func counts(tx *store.Tx, siteID int64, today civil.Day) (n Counts, err error) {
+// counts counts the cases of a site by matching, stage, status and reason family.
+func counts(tx *store.Tx, siteID int64, f Filter, today civil.Day) (n Counts, err error) {
 	n.Matching, n.Stages, n.Statuses = map[dispute.Matching]int64{}, map[dispute.Stage]int64{}, map[dispute.Status]int64{}
-	err = tx.Query(`SELECT matching, stage, status, COUNT(*), CAST(SUM(CASE WHEN status = 'open' AND due_day < $2 THEN 1 ELSE 0 END) AS BIGINT)
-		FROM disputes WHERE site_id = $1 GROUP BY matching, stage, status`, []any{siteID, today}, func(scan func(dest ...any) error) error {
+	n.Families = map[dispute.Family]int64{}
+	var w sqltext.Where
+	w.And("site_id = ?", siteID)
+	f.where(&w)
+	overdue := w.Fill("CAST(SUM(CASE WHEN status = 'open' AND due_day < ? THEN 1 ELSE 0 END) AS BIGINT)", today)
+	soon := w.Fill("CAST(SUM(CASE WHEN status = 'open' AND due_day >= ? AND due_day <= ? THEN 1 ELSE 0 END) AS BIGINT)", today, today+alertDays)
+	err = tx.Query(`SELECT matching, stage, status, reason_family, COUNT(*), `+overdue+`, `+soon+`
+		FROM disputes WHERE `+w.Text.String()+` GROUP BY matching, stage, status, reason_family`, w.Args, func(scan func(dest ...any) error) error {
 		var matching dispute.Matching
 		var stage dispute.Stage
 		var status dispute.Status
-		var count int64
-		var overdue sql.NullInt64
-		err := scan(&matching, &stage, &status, &count, &overdue)
-		n.All += count
+		var family dispute.Family
+		var count, overdue, soon int64
+		err := scan(&matching, &stage, &status, &family, &count, &overdue, &soon)
+		n.All, n.Overdue, n.DueSoon = n.All+count, n.Overdue+overdue, n.DueSoon+soon
 		n.Matching[matching] += count
 		n.Stages[stage] += count
 		n.Statuses[status] += count
-		n.Overdue += overdue.Int64
+		n.Families[family] += count
 		return err
 	})
 	return n, err

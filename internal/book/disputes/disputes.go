@@ -41,6 +41,8 @@ type Case struct {
 	Score         int
 	Candidates    []dispute.Candidate // of a case in the queue, the best first
 	dispute.State
+	Family       dispute.Family // of its reason; "" if unknown
+	Scheme       string         // of the payment's card, otherwise as reported; "" if unknown
 	Assignee     string
 	Merchant     string // as the processor names it
 	Clues        dispute.Clues
@@ -93,19 +95,28 @@ type Filter struct {
 	Sources      []string
 	CaseIDs      []string
 	Assigned     []string
-	DueBefore    civil.Day // civil.NoDay: any
+	Families     []dispute.Family
+	Schemes      []string
+	Insolvencies []int64    // of whose snapshots the payment is part
+	Search       string     // the case id, or a reference of the payment
+	DueBefore    *civil.Day // the last day to answer is before this one
 }
 
-// Orders are the sort orders of cases.
-var Orders = []string{"created", "modified", "due_at", "opened"}
+// The sort orders of cases. Those without a deadline come last.
+const (
+	OrderDue    = "due_at"
+	OrderOpened = "opened"
+)
 
-// Counts are how many cases a site has, by each axis.
+// Counts are numbers of cases by each axis.
 type Counts struct {
 	All      int64
 	Overdue  int64 // open cases whose deadline is over
+	DueSoon  int64 // open cases whose deadline is at most three days away
 	Matching map[dispute.Matching]int64
 	Stages   map[dispute.Stage]int64
 	Statuses map[dispute.Status]int64
+	Families map[dispute.Family]int64 // "" where the reason is unknown
 }
 
 // List reads one page of cases, with their events and postings. It needs the permission ReadDisputes.
@@ -121,16 +132,16 @@ func (d *Disputes) Get(ctx context.Context, actor access.Actor, id int64) (Case,
 	if err := actor.Require(access.ReadDisputes); err != nil {
 		return Case{}, err
 	}
-	c, err := sites.Read(ctx, d.DB, actor, func(tx *store.Tx) (Case, error) { return caseByID(tx, actor.SiteID, id) })
+	c, err := sites.Read(ctx, d.DB, actor, func(tx *store.Tx) (Case, error) { return ByID(tx, actor.SiteID, id) })
 	return c, unknownCase(err, id)
 }
 
-// Count counts the cases of the actor's site.
-func (d *Disputes) Count(ctx context.Context, actor access.Actor) (Counts, error) {
+// Count counts the cases of the actor's site that a filter selects.
+func (d *Disputes) Count(ctx context.Context, actor access.Actor, f Filter) (Counts, error) {
 	if err := actor.Require(access.ReadDisputes); err != nil {
 		return Counts{}, err
 	}
-	return sites.Read(ctx, d.DB, actor, func(tx *store.Tx) (Counts, error) { return counts(tx, actor.SiteID, civil.DayOf(tx.Now)) })
+	return sites.Read(ctx, d.DB, actor, func(tx *store.Tx) (Counts, error) { return counts(tx, actor.SiteID, f, civil.DayOf(tx.Now)) })
 }
 
 func unknownCase(err error, id int64) error {

@@ -88,20 +88,31 @@ func (d *Disputes) ImportFile(ctx context.Context, actor access.Actor, in io.Rea
 	return file, d.importPart(ctx, actor, &file, part)
 }
 
-// importPart records some lines in one write. If one of them is rejected by the ledger, they are recorded again, each in a savepoint.
+// importPart records some lines and adds their results.
 func (d *Disputes) importPart(ctx context.Context, actor access.Actor, file *File, part []disputefile.Line) error {
 	if len(part) == 0 {
 		return nil
 	}
-	done, err := d.write(ctx, actor, file.DryRun, part, false)
-	if isRefusal(err) {
-		done, err = d.write(ctx, actor, file.DryRun, part, true)
-	}
+	done, err := d.importLines(ctx, actor, file.DryRun, part, func(*store.Tx, []Line) error { return nil })
 	file.Lines = append(file.Lines, done...)
 	return err
 }
 
-func (d *Disputes) write(ctx context.Context, actor access.Actor, dryRun bool, part []disputefile.Line, careful bool) (done []Line, err error) {
+// importLines records some lines in one write, together with what keep writes about their results. If one of them is rejected by the ledger,
+// they are recorded again, each in a savepoint. On a dry run only keep's write stays.
+func (d *Disputes) importLines(
+	ctx context.Context, actor access.Actor, dryRun bool, part []disputefile.Line, keep func(tx *store.Tx, done []Line) error,
+) ([]Line, error) {
+	done, err := d.writeLines(ctx, actor, dryRun, part, false, keep)
+	if isRefusal(err) {
+		done, err = d.writeLines(ctx, actor, dryRun, part, true, keep)
+	}
+	return done, err
+}
+
+func (d *Disputes) writeLines(
+	ctx context.Context, actor access.Actor, dryRun bool, part []disputefile.Line, careful bool, keep func(tx *store.Tx, done []Line) error,
+) (done []Line, err error) {
 	err = d.WriteBy(ctx, sites.ClockFor(actor), func(tx *store.Tx) error {
 		done = nil
 		site, err := merchants.SiteInForce(tx, actor.SiteID)
@@ -122,15 +133,15 @@ func (d *Disputes) write(ctx context.Context, actor access.Actor, dryRun bool, p
 		if dryRun {
 			return errRollBack
 		}
-		return nil
+		return keep(tx, done)
 	})
-	if errors.Is(err, errRollBack) {
-		for i := range done {
-			done[i].DisputeID = 0
-		}
-		err = nil
+	if !errors.Is(err, errRollBack) {
+		return done, err
 	}
-	return done, err
+	for i := range done {
+		done[i].DisputeID = 0
+	}
+	return done, d.WriteBy(ctx, sites.ClockFor(actor), func(tx *store.Tx) error { return keep(tx, done) })
 }
 
 // line records the reports of one line.
@@ -146,7 +157,7 @@ func (w *write) line(line disputefile.Line, careful bool) (done []Line, err erro
 		for _, note := range r.Notes {
 			one.Message = join(one.Message, note.Field+": "+note.Text)
 		}
-		err := checkReport(r, civil.LastDay)
+		err := checkLine(r)
 		checked := err == nil
 		if checked {
 			err = w.apart(careful, func() error {
@@ -169,6 +180,14 @@ func (w *write) line(line disputefile.Line, careful bool) (done []Line, err erro
 		done = append(done, one)
 	}
 	return done, nil
+}
+
+func checkLine(r dispute.Report) error {
+	var p errs.Problems
+	if checkReport(&p, r, civil.LastDay); p.Err() != nil {
+		return p.Err()
+	}
+	return noCardNumber(r)
 }
 
 // apart runs fn, in a savepoint if careful.

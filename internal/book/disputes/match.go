@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/money"
@@ -35,7 +36,7 @@ func (w *write) match(c *Case, named int64) error {
 	ranked, accepted := dispute.Choose(c.report(), list)
 	if accepted {
 		best := ranked[0]
-		return w.matched(c, found{best.TransactionID, best.ChannelID, best.BaseCurrency}, dispute.ByScore, best.Points, "")
+		return w.matched(c, found{best.TransactionID, best.ChannelID, best.BaseCurrency, best.Scheme}, dispute.ByScore, best.Points, "")
 	}
 	c.Candidates, c.Matching = ranked[:min(len(ranked), dispute.MostCandidates)], dispute.Unmatched
 	if len(ranked) > 0 {
@@ -44,18 +45,29 @@ func (w *write) match(c *Case, named int64) error {
 	return nil
 }
 
+// reference is a way to find payments without a score.
+type reference struct {
+	rule dispute.Rule
+	find func() ([]found, error)
+}
+
+// references are the references of a case, in the order of R14. named is a transaction that a report names, or 0.
+func (w *write) references(c *Case, channel, named int64) []reference {
+	by := func(rule dispute.Rule, column, value string) reference {
+		return reference{rule, func() ([]found, error) { return w.byKey(c, channel, column, value) }}
+	}
+	return []reference{
+		{dispute.ByTransaction, func() ([]found, error) { return w.named(c, max(named, c.Clues.TransactionID)) }},
+		by(dispute.ByAcquirerReference, "acquirer_reference", c.Clues.AcquirerReference),
+		by(dispute.ByProcessorReference, "processor_reference", c.Clues.ProcessorReference),
+		by(dispute.ByProcessorReference, "processor_reference", c.Clues.ProcessorAlias),
+		by(dispute.ByPaymentReference, "reference", c.Clues.PaymentReference),
+	}
+}
+
 // keyed finds the payment of a case by its references. rule is "" if none of them identifies exactly one.
 func (w *write) keyed(c *Case, channel, named int64) (to found, rule dispute.Rule, err error) {
-	for _, by := range []struct {
-		rule dispute.Rule
-		find func() ([]found, error)
-	}{
-		{dispute.ByTransaction, func() ([]found, error) { return w.named(c, max(named, c.Clues.TransactionID)) }},
-		{dispute.ByAcquirerReference, func() ([]found, error) { return w.byKey(c, channel, "acquirer_reference", c.Clues.AcquirerReference) }},
-		{dispute.ByProcessorReference, func() ([]found, error) { return w.byKey(c, channel, "processor_reference", c.Clues.ProcessorReference) }},
-		{dispute.ByProcessorReference, func() ([]found, error) { return w.byKey(c, channel, "processor_reference", c.Clues.ProcessorAlias) }},
-		{dispute.ByPaymentReference, func() ([]found, error) { return w.byKey(c, channel, "reference", c.Clues.PaymentReference) }},
-	} {
+	for _, by := range w.references(c, channel, named) {
 		list, err := by.find()
 		if err != nil {
 			return to, "", err
@@ -87,7 +99,8 @@ func act(kind dispute.Kind, w *write) Event {
 
 // matched records the payment of a case, and who or what found it.
 func (w *write) matched(c *Case, to found, rule dispute.Rule, points dispute.Points, reason string) error {
-	c.TransactionID, c.ChannelID, c.BaseCurrency, c.Matching, c.Candidates = to.ID, to.ChannelID, to.BaseCurrency, dispute.Matched, nil
+	c.TransactionID, c.ChannelID, c.BaseCurrency, c.Scheme = to.ID, to.ChannelID, to.BaseCurrency, to.Scheme
+	c.Matching, c.Candidates = dispute.Matched, nil
 	e := act(dispute.MatchKind, w)
 	e.ObjectID, e.Rule, e.RuleVersion, e.Score, e.Points, e.Note = to.ID, rule, dispute.RuleVersion, points.Sum(), points, reason
 	_, err := insertEvent(w.tx, c, e)
@@ -98,15 +111,20 @@ func (w *write) matched(c *Case, to found, rule dispute.Rule, points dispute.Poi
 type found struct {
 	ID, ChannelID int64
 	BaseCurrency  money.Currency
+	Scheme        string
 }
 
-// channelOf finds the channel that a processor names, by its name or external_id; 0 if it names none of ours, or several.
+// channelOf finds the channel that a processor names: by what a person has kept, otherwise by its name or external_id. It is 0 if the name
+// is unknown or means several.
 func (w *write) channelOf(name string) (int64, error) {
 	if id, known := w.channels[name]; known || name == "" {
 		return id, nil
 	}
-	ids, err := store.Ids(w.tx, `SELECT id FROM channels WHERE site_id = $1 AND (name = $2 OR external_id = $2) ORDER BY id LIMIT 2`,
-		w.site.ID, name)
+	ids, err := store.Ids(w.tx, `SELECT channel_id FROM dispute_merchants WHERE site_id = $1 AND name = $2`, w.site.ID, name)
+	if err == nil && len(ids) == 0 {
+		ids, err = store.Ids(w.tx, `SELECT id FROM channels WHERE site_id = $1 AND (name = $2 OR external_id = $2) ORDER BY id LIMIT 2`,
+			w.site.ID, name)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -117,6 +135,14 @@ func (w *write) channelOf(name string) (int64, error) {
 		w.channels[name] = ids[0]
 	}
 	return w.channels[name], nil
+}
+
+// keepMerchant keeps that a name in files means a channel. It replaces what was kept before.
+func (w *write) keepMerchant(name string, channel int64) error {
+	_, err := w.tx.Exec(`INSERT INTO dispute_merchants (site_id, name, channel_id, author, added_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (site_id, name) DO UPDATE SET channel_id = EXCLUDED.channel_id, author = EXCLUDED.author, added_at = EXCLUDED.added_at`,
+		w.site.ID, name, channel, w.actor.Username, store.Micros(w.tx.Now))
+	return err
 }
 
 // named finds the payment of a transaction that a report names: a chargeback, a payment, or an authorisation, of which it is one of the
@@ -166,5 +192,9 @@ func addsValue(t payment.Transaction) []found {
 	if !t.Type.Takes() || t.Status != payment.StatusComplete && t.Status != payment.StatusLocked {
 		return nil
 	}
-	return []found{{t.ID, t.ChannelID, t.BaseCurrency}}
+	return []found{foundIn(t)}
+}
+
+func foundIn(t payment.Transaction) found {
+	return found{t.ID, t.ChannelID, t.BaseCurrency, string(card.SchemeOf(t.CardType, t.BIN))}
 }

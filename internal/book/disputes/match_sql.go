@@ -1,6 +1,7 @@
 package disputes
 
 import (
+	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/payment"
@@ -24,12 +25,14 @@ func (w *write) byKey(c *Case, channel int64, column, value string) ([]found, er
 	}
 	var list []found
 	var authorised []int64
-	err := w.tx.Query(`SELECT t.id, t.channel_id, t.base_currency, t.type FROM transactions t WHERE `+q.Text.String()+`
+	err := w.tx.Query(`SELECT t.id, t.channel_id, t.base_currency, t.card_type, t.bin_number, t.type FROM transactions t WHERE `+q.Text.String()+`
 			AND (`+tookMoney+` OR t.type = 'authorize' AND t.status IN ('complete', 'expired')) ORDER BY t.id LIMIT 10`, q.Args,
 		func(scan func(dest ...any) error) error {
 			var f found
 			var kind payment.TransactionType
-			err := scan(&f.ID, &f.ChannelID, &f.BaseCurrency, &kind)
+			var cardType, bin string
+			err := scan(&f.ID, &f.ChannelID, &f.BaseCurrency, &cardType, &bin, &kind)
+			f.Scheme = string(card.SchemeOf(cardType, bin))
 			if kind == payment.Authorize {
 				authorised = append(authorised, f.ID)
 			} else {
@@ -64,11 +67,14 @@ func candidates(tx *store.Tx, siteID, channel int64, r dispute.Report) (list []d
 	w.And(`(t.auth_code <> '' AND t.auth_code = ? OR t.total = ? OR t.base_total = ? OR t.total = ? OR t.base_total = ?
 		OR t.effective_at BETWEEN ? AND ?)`, r.Clues.AuthCode, r.Amount, r.Amount, r.Clues.PaidAmount, r.Clues.PaidAmount, first, last)
 	err = tx.Query(`SELECT t.id, t.channel_id, t.currencies, t.total, t.base_currency, t.base_total, t.auth_code, t.last_four, t.bin_number,
-			t.effective_at / 86400000000
+			t.card_type, t.effective_at / 86400000000
 		FROM transactions t WHERE `+w.Text.String()+` AND `+tookMoney+` ORDER BY t.id DESC LIMIT `+w.Arg(mostScored), w.Args,
 		func(scan func(dest ...any) error) error {
 			var c dispute.Candidate
-			err := scan(&c.TransactionID, &c.ChannelID, &c.Currency, &c.Total, &c.BaseCurrency, &c.BaseTotal, &c.AuthCode, &c.LastFour, &c.BIN, &c.PaidOn)
+			var cardType string
+			err := scan(&c.TransactionID, &c.ChannelID, &c.Currency, &c.Total, &c.BaseCurrency, &c.BaseTotal, &c.AuthCode, &c.LastFour, &c.BIN,
+				&cardType, &c.PaidOn)
+			c.Scheme = string(card.SchemeOf(cardType, c.BIN))
 			list = append(list, c)
 			return err
 		})

@@ -86,8 +86,11 @@ func (w *write) charged(t payment.Transaction, in payment.NewTransaction) error 
 	if _, err := w.add(&c, r, rawOf(in)); err != nil {
 		return err
 	}
-	to := found{t.LinkedID, t.ChannelID, t.BaseCurrency}
-	if err := w.matched(&c, to, dispute.ByTransaction, dispute.Points{}, ""); err != nil {
+	paid, err := payments.Transaction(w.tx, w.site.ID, t.LinkedID)
+	if err != nil {
+		return err
+	}
+	if err := w.matched(&c, foundIn(paid), dispute.ByTransaction, dispute.Points{}, ""); err != nil {
 		return err
 	}
 	if err := w.movedBy(&c, t, r.Kind); err != nil {

@@ -227,6 +227,10 @@ func (c *Case) Derive() {
 		}
 	}
 	c.State = dispute.StateOf(c.reported())
+	c.Family = dispute.FamilyOf(c.ReasonCode, c.Reason)
+	if c.TransactionID == 0 {
+		c.Scheme = c.Clues.Scheme
+	}
 	c.disputed()
 	c.Debits, c.Credits = c.sums()
 	c.Waiting = int64(len(c.due()))

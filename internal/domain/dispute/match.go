@@ -32,6 +32,9 @@ const (
 	Unmatched Matching = "unmatched" // no payment fits; each later payment is tried
 )
 
+// Matchings lists the states of matching.
+var Matchings = []Matching{Matched, Queued, Unmatched}
+
 // The points of R14, and the score and lead at which a candidate is accepted.
 const (
 	pointsAuthCode, pointsLastFour, pointsBIN           = 40, 20, 15
@@ -54,6 +57,7 @@ type Candidate struct {
 	AuthCode      string
 	LastFour      string
 	BIN           string
+	Scheme        string // as in R5
 	PaidOn        civil.Day
 	Points        Points
 }

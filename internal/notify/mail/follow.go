@@ -29,7 +29,7 @@ const followTurns = 100
 
 // news are the event types that e-mails are about.
 var news = append([]event.Type{event.TransactionCompleted, event.TransactionFailed, event.WebhookDisabled, event.ChannelProtectionAsked,
-	event.ChannelProtectionAnswered}, failures...)
+	event.ChannelProtectionAnswered, event.DisputeDue}, failures...)
 
 // Follow queues the e-mails about events since the last call, a bounded number per call. It returns more if there may be
 // some left. A site's mark advances in the same write that stores its e-mails, so a crash neither loses nor duplicates any,
@@ -129,6 +129,8 @@ func (m *Mails) mailsAbout(tx *store.Tx, f facts, e event.Event) ([]Mail, error)
 	switch {
 	case e.Type == event.WebhookDisabled:
 		return m.mailsAboutWebhook(tx, f.site, e)
+	case e.Type == event.DisputeDue:
+		return m.mailsAboutDispute(tx, f.site, e)
 	case slices.Contains(failures, e.Type):
 		return m.mailsAboutInsolvency(tx, f.site, e)
 	case !aboutPayment(e.Type):

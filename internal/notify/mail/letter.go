@@ -57,6 +57,7 @@ type Letter struct {
 	Protection *ProtectionFacts `json:"protection_request,omitempty"`
 	Report     *ReportFacts     `json:"report,omitempty"` // data of a report
 	Insolvency *InsolvencyFacts `json:"insolvency,omitempty"`
+	Dispute    *DisputeFacts    `json:"dispute,omitempty"`
 	Link       string           `json:"link,omitempty"` // hash of the e-mail's one-time link, never its secret
 }
 

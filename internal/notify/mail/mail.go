@@ -46,6 +46,7 @@ const (
 	AddressKind        Kind = "address"         // to a user's new address: a link to confirm it
 	AddressChanged     Kind = "address_changed" // to a user's old address: it is no longer in use
 	ReportKind         Kind = "report"          // to a user of the service: a report, each week or month
+	DisputeDue         Kind = "dispute_due"     // to chargeback_mail: a dispute has to be answered soon
 	// InsolvencyReported goes to operators, Insolvency to the site's admins.
 	InsolvencyReported Kind = "insolvency_reported"
 	Insolvency         Kind = "insolvency"
@@ -53,7 +54,7 @@ const (
 
 // Kinds lists the kinds.
 var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password, AddressKind, AddressChanged,
-	ReportKind, ProtectionAsked, ProtectionAnswered, InsolvencyReported, Insolvency}
+	ReportKind, DisputeDue, ProtectionAsked, ProtectionAnswered, InsolvencyReported, Insolvency}
 
 // State is the delivery status of an e-mail.
 type State string

@@ -94,7 +94,7 @@ func (m *Mails) text(ctx context.Context, mail Mail) (Message, error) {
 			return Message{}, err
 		}
 	}
-	if mail.Letter.Protection != nil || mail.Letter.Insolvency != nil {
+	if mail.Letter.Protection != nil || mail.Letter.Insolvency != nil || mail.Letter.Dispute != nil {
 		link = m.Addresses.Dashboard
 	}
 	return mail.Letter.write(mail.Kind, link)
@@ -204,6 +204,8 @@ func (w *writer) view(link string) view {
 		w.toManager(&v)
 	case ProtectionAsked, ProtectionAnswered:
 		w.aboutProtection(&v, link)
+	case DisputeDue:
+		w.aboutDispute(&v, link)
 	case InsolvencyReported, Insolvency:
 		w.aboutInsolvency(&v, link)
 	case ReportKind:

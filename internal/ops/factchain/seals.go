@@ -49,6 +49,7 @@ var Facts = []Fact{
 	{Table: "statement_payments", Columns: statements.PaymentFacts, Digest: true},
 	{Table: "dispute_events", Columns: disputes.EventFacts, Digest: true},
 	{Table: "dispute_postings", Columns: disputes.PostingFacts, Digest: true},
+	{Table: "dispute_evidence", Columns: disputes.EvidenceFacts, Digest: true},
 	{Table: "policies", Columns: `site_id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days,
 		premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period, payment_terms_days,
 		deductible, coinsurance_ppm, merchant_limit, aggregate_limit, notify_within, two_signatures, development_ppm,

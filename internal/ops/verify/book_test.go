@@ -150,11 +150,11 @@ func someDisputes(t *testing.T, w *apptest.World, b booking.Booking) {
 	in.AcquirerReference, in.LastFour = "74537605006000000012345", "4242"
 	w.Must(in)
 	report := func(id, arn string, kind dispute.Kind) disputes.Case {
-		c, err := w.App.Disputes.Create(t.Context(), w.Actor, dispute.Report{
+		c, _, err := w.App.Disputes.Create(t.Context(), w.Actor, disputes.NewReport{Report: dispute.Report{
 			Source: "acquirer", CaseID: id, Stage: dispute.Chargeback, Status: dispute.Open, Kind: kind, Day: civil.DayOf(w.Now()),
 			Amount: 2_000, Currency: "EUR", DueOn: civil.DayOf(w.Now()) + 37, ReasonCode: "13.1",
 			Clues: dispute.Clues{AcquirerReference: arn, LastFour: "4242", PaidOn: civil.NoDay},
-		})
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -182,10 +182,10 @@ var corruptions = []corruption{
 	{"seals", "a recovery", "fact_seals", "digest of recoveries", "", `UPDATE recoveries SET value = value - 1`, false},
 	{"references", "a dispute is gone", "dispute_events", "dispute_id", "disputes", `DELETE FROM disputes WHERE case_id = 'A-1'`, false},
 	{"disputes", "one is added", "disputes", "id", "", `INSERT INTO disputes (site_id, id, source, case_id, matching, rule, rule_version, score,
-			candidates, stage, status, reason_code, reason, assignee, merchant, clues, acquirer_reference, processor_reference, processor_alias,
+			candidates, stage, status, reason_code, reason, reason_family, scheme, assignee, merchant, clues, acquirer_reference, processor_reference, processor_alias,
 			payment_reference, last_four, amount, currency, base_currency, debits, credits, opened_day, waiting, tried_at, version, created_at,
 			modified_at)
-		SELECT site_id, id + 1000000, source, 'A-9', 'unmatched', '', '', 0, candidates, stage, status, reason_code, reason, assignee, merchant,
+		SELECT site_id, id + 1000000, source, 'A-9', 'unmatched', '', '', 0, candidates, stage, status, reason_code, reason, reason_family, '', assignee, merchant,
 			clues, '', '', '', '', '', amount, currency, '', 0, 0, opened_day, 0, tried_at, version, created_at, modified_at
 		FROM disputes WHERE case_id = 'A-1'`, false},
 	{"disputes", "a status", "disputes", "status", "", `UPDATE disputes SET status = 'won' WHERE case_id = 'A-1'`, false},

@@ -1,9 +1,12 @@
 package verify
 
 import (
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 
 	"holdfast/internal/book/disputes"
+	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/store"
@@ -31,7 +34,7 @@ func disputesOf(l *look) error {
 	if err != nil {
 		return err
 	}
-	for _, check := range []func(l *look) error{postings, unposted, channelsOfDisputes, dueMatches} {
+	for _, check := range []func(l *look) error{postings, unposted, channelsOfDisputes, dueMatches, evidence} {
 		if err := check(l); err != nil {
 			return err
 		}
@@ -67,6 +70,7 @@ func (l *look) dispute(c disputes.Case) {
 	same(l, at, "status", c.Status, should.Status)
 	same(l, at, "reason_code", c.ReasonCode, should.ReasonCode)
 	same(l, at, "reason", c.Reason, should.Reason)
+	same(l, at, "reason_family", c.Family, should.Family)
 	same(l, at, "due_day", dayText(c.DueOn), dayText(should.DueOn))
 	same(l, at, "alerted_day", dayText(c.AlertedFor), dayText(should.AlertedFor))
 	same(l, at, "assignee", c.Assignee, should.Assignee)
@@ -77,6 +81,9 @@ func (l *look) dispute(c disputes.Case) {
 	same(l, at, "debits", c.Debits, should.Debits)
 	same(l, at, "credits", c.Credits, should.Credits)
 	same(l, at, "waiting", c.Waiting, should.Waiting)
+	if should.TransactionID == 0 {
+		same(l, at, "scheme", c.Scheme, should.Scheme)
+	}
 	same(l, at, "opened_day", dayText(c.OpenedOn), dayText(should.OpenedOn))
 }
 
@@ -116,17 +123,19 @@ func unposted(l *look) error {
 		})
 }
 
-// channelsOfDisputes: a matched dispute has the channel and the base currency of its payment.
+// channelsOfDisputes: a matched dispute has the channel, the base currency and the scheme of its payment.
 func channelsOfDisputes(l *look) error {
 	at := place{check: "disputes", table: "disputes"}
-	return l.tx.Query(`SELECT d.id, COALESCE(d.channel_id, 0), d.base_currency, t.channel_id, t.base_currency FROM disputes d
+	return l.tx.Query(`SELECT d.id, COALESCE(d.channel_id, 0), d.base_currency, d.scheme, t.channel_id, t.base_currency, t.card_type, t.bin_number
+			FROM disputes d
 			JOIN transactions t ON t.site_id = $1 AND t.id = d.transaction_id WHERE d.site_id = $1 ORDER BY d.id`, []any{l.site.ID},
 		func(scan func(dest ...any) error) error {
 			var channel, shouldBe int64
-			var currency, shouldHave string
-			err := scan(&at.id, &channel, &currency, &shouldBe, &shouldHave)
+			var currency, scheme, shouldHave, cardType, bin string
+			err := scan(&at.id, &channel, &currency, &scheme, &shouldBe, &shouldHave, &cardType, &bin)
 			same(l, at, "channel_id", channel, shouldBe)
 			same(l, at, "base_currency", currency, shouldHave)
+			same(l, at, "scheme", scheme, string(card.SchemeOf(cardType, bin)))
 			return err
 		})
 }
@@ -156,4 +165,25 @@ func dueMatches(l *look) error {
 			l.wrong(at, "transaction_id", nothing, show(paid))
 			return err
 		})
+}
+
+// evidence: each file has the size and the SHA-256 that were recorded.
+func evidence(l *look) error {
+	at := place{check: "disputes", table: "dispute_evidence"}
+	return l.pages("dispute_evidence", func(first, last int64) error {
+		list, err := disputes.EvidenceBetween(l.tx, l.site.ID, first, last)
+		for _, e := range list {
+			if err != nil {
+				break
+			}
+			at.id = e.ID
+			var content []byte
+			if content, err = disputes.ContentOf(l.tx, e); err == nil {
+				sum := sha256.Sum256(content)
+				same(l, at, "size", e.Size, int64(len(content)))
+				same(l, at, "sha256", e.SHA256, hex.EncodeToString(sum[:]))
+			}
+		}
+		return err
+	})
 }

@@ -1420,7 +1420,7 @@ CREATE TABLE mail_pieces (
     site_id BIGINT    NOT NULL,
     file_id BIGINT    NOT NULL,
     number  BIGINT    NOT NULL, -- from 0
-    body    {{bytes}} NOT NULL,
+    body    {{bytes}} NOT NULL, -- lines as they were understood, without card numbers
     PRIMARY KEY (site_id, file_id, number),
     FOREIGN KEY (site_id, file_id) REFERENCES mail_files (site_id, id)
 );
@@ -1925,6 +1925,8 @@ CREATE TABLE disputes (
     status              TEXT   NOT NULL,
     reason_code         TEXT   NOT NULL, -- the scheme's or processor's; '' where unknown
     reason              TEXT   NOT NULL, -- in the processor's words
+    reason_family       TEXT   NOT NULL, -- services_not_provided, credit_not_processed or other; '' where unknown
+    scheme              TEXT   NOT NULL, -- of the payment's card, else as reported; '' where unknown
     due_day             BIGINT,          -- last day to answer; NULL where unknown
     assignee            TEXT   NOT NULL, -- the name of who works on it; '' for nobody
     merchant            TEXT   NOT NULL, -- as the processor names it
@@ -2027,6 +2029,98 @@ CREATE TABLE dispute_postings (
 CREATE INDEX dispute_postings_by_dispute ON dispute_postings (site_id, dispute_id, id);
 CREATE INDEX dispute_postings_by_transaction ON dispute_postings (site_id, transaction_id, id);
 CREATE UNIQUE INDEX dispute_postings_by_movement ON dispute_postings (site_id, movement_id);
+
+-- Files that people attached to a case. Append-only.
+CREATE TABLE dispute_evidence (
+    site_id    BIGINT    NOT NULL,
+    id         {{serial}},
+    dispute_id BIGINT    NOT NULL,
+    name       TEXT      NOT NULL,
+    type       TEXT      NOT NULL, -- pdf, png or jpeg
+    size       BIGINT    NOT NULL, -- in bytes
+    sha256     TEXT      NOT NULL, -- in hexadecimal
+    note       TEXT      NOT NULL,
+    author_id  BIGINT    NOT NULL,
+    author     TEXT      NOT NULL,
+    added_at   BIGINT    NOT NULL,
+    digest     {{bytes}} NOT NULL DEFAULT '',
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, dispute_id) REFERENCES disputes (site_id, id)
+);
+CREATE INDEX dispute_evidence_by_dispute ON dispute_evidence (site_id, dispute_id, id);
+CREATE TABLE dispute_evidence_pieces (
+    site_id     BIGINT    NOT NULL,
+    evidence_id BIGINT    NOT NULL,
+    number      BIGINT    NOT NULL, -- from 0
+    body        {{bytes}} NOT NULL,
+    PRIMARY KEY (site_id, evidence_id, number),
+    FOREIGN KEY (site_id, evidence_id) REFERENCES dispute_evidence (site_id, id)
+);
+
+-- The channels of merchants that processors name in their own way. A person keeps them when matching.
+CREATE TABLE dispute_merchants (
+    site_id    BIGINT NOT NULL,
+    name       TEXT   NOT NULL, -- as in the file
+    channel_id BIGINT NOT NULL,
+    author     TEXT   NOT NULL,
+    added_at   BIGINT NOT NULL,
+    PRIMARY KEY (site_id, name),
+    FOREIGN KEY (site_id, channel_id) REFERENCES channels (site_id, id)
+);
+
+-- Files of processors that were uploaded. A job imports them.
+CREATE TABLE dispute_files (
+    site_id     BIGINT  NOT NULL,
+    id          {{serial}},
+    state       TEXT    NOT NULL, -- receiving, queued, done or failed
+    dry_run     BOOLEAN NOT NULL,
+    format      TEXT    NOT NULL, -- as recognised
+    sha256      TEXT    NOT NULL, -- in hexadecimal
+    size        BIGINT  NOT NULL, -- in bytes
+    lines       BIGINT  NOT NULL, -- of the file
+    done        BIGINT  NOT NULL, -- lines that have a result
+    results     BIGINT  NOT NULL, -- rows of dispute_file_lines
+    matched     BIGINT  NOT NULL, -- results, as in dispute_file_lines
+    queued      BIGINT  NOT NULL,
+    unmatched   BIGINT  NOT NULL,
+    repeated    BIGINT  NOT NULL,
+    ignored     BIGINT  NOT NULL,
+    refused     BIGINT  NOT NULL,
+    problem     TEXT    NOT NULL, -- why it failed
+    author_id   BIGINT  NOT NULL,
+    author      TEXT    NOT NULL,
+    token_id    BIGINT  NOT NULL, -- API token it was sent with; the import ends with it; 0: none
+    tries       BIGINT  NOT NULL, -- runs since the last line was done
+    ran_at      BIGINT  NOT NULL, -- when its last run began
+    created_at  BIGINT  NOT NULL,
+    modified_at BIGINT  NOT NULL,
+    finished_at BIGINT,
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id) REFERENCES sites (id)
+);
+CREATE INDEX dispute_files_queued ON dispute_files (ran_at) WHERE state = 'queued';
+CREATE TABLE dispute_file_pieces (
+    site_id BIGINT    NOT NULL,
+    file_id BIGINT    NOT NULL,
+    number  BIGINT    NOT NULL, -- from 0
+    body    {{bytes}} NOT NULL, -- lines as they were understood, without card numbers
+    PRIMARY KEY (site_id, file_id, number),
+    FOREIGN KEY (site_id, file_id) REFERENCES dispute_files (site_id, id)
+);
+CREATE TABLE dispute_file_lines (
+    site_id    BIGINT NOT NULL,
+    file_id    BIGINT NOT NULL,
+    id         BIGINT NOT NULL, -- of the result, from 1: a line can have several
+    line       BIGINT NOT NULL,
+    outcome    TEXT   NOT NULL, -- matched, queue, unmatched, repeated, ignored or refused
+    dispute_id BIGINT,          -- NULL: none, or a dry run
+    source     TEXT   NOT NULL,
+    case_id    TEXT   NOT NULL,
+    kind       TEXT   NOT NULL,
+    message    TEXT   NOT NULL,
+    PRIMARY KEY (site_id, file_id, id),
+    FOREIGN KEY (site_id, file_id) REFERENCES dispute_files (site_id, id)
+);
 
 -- Up to which payments a site's cases were tried.
 CREATE TABLE dispute_marks (
