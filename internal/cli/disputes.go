@@ -17,6 +17,7 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/money"
+	"holdfast/internal/errs"
 	"holdfast/internal/store"
 )
 
@@ -406,7 +407,7 @@ func (c importDisputesCmd) Run(ctx context.Context, p *program) error {
 	if c.Map != "" {
 		text, err := os.ReadFile(c.Map)
 		if err != nil {
-			return fmt.Errorf("cannot read the mapping: %w", err)
+			return errs.WrongField("map", "Cannot read the mapping: %v.", err)
 		}
 		if options.Mapping, err = disputefile.ParseMapping(text); err != nil {
 			return err

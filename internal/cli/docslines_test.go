@@ -14,7 +14,7 @@ import (
 // notTried are operations whose lines of curl need something that the demo does not have, or would spoil it.
 var notTried = regexp.MustCompile(`^(delete|login|refresh|rotate|moveclock|updatesite|approve|reject|withdraw|` +
 	`(confirm|discard)import|(open|create|get)modal(session|booking|transaction)|listtestcards|returnfromchallenge|takeprocessorevent|` +
-	`(get|resend|try)mail|(test|replay)webhook|getdelivery|(confirm|close|reinstate|allow)insolvency|(list|get)affected|getsnapshot|getinsolvencyreport|` +
+	`(get|resend|try)mail|(test|replay)webhook|getdelivery|(confirm|close|reinstate|allow)insolvency|(match|unmatch|accept|challenge|represent)dispute$|(create|get)evidence|(list|get)affected|getsnapshot|getinsolvencyreport|` +
 	`(get|explain|assess|reopen|release)claim|listclaimevents|(get|sign|pay|fail)payout|listpayoutlines|(record|get|cancel)recovery)`)
 
 // tryDocumentedLines pastes the lines of curl from /docs into a shell, with the token of an operator. They work on a new demo.

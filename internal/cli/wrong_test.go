@@ -14,7 +14,7 @@ import (
 var freeText = []string{
 	"name", "email", "display-name", "reason", "note", "reference", "url", "category", "external-id", "receipt-label",
 	"primary-mail", "descriptor", "beneficiary-id", "chargeback-mail", "quote-id", "surname", "action", "output", "refused",
-	"acquirer-reference", "processor-reference", "corrects", "merchants", "bookings", "transactions", "suppliers", "processor", "evidence", "xlsx", "insolvencies",
+	"acquirer-reference", "processor-reference", "corrects", "merchants", "bookings", "transactions", "suppliers", "processor", "evidence", "xlsx", "insolvencies", "assigned",
 }
 
 // TestAWrongValueOfAnyFlagEndsWith2: every flag of every command gets an invalid value.
@@ -22,6 +22,7 @@ func TestAWrongValueOfAnyFlagEndsWith2(t *testing.T) {
 	s := aShop(t)
 	t.Chdir(s.folder) // the examples name files
 	s.file("eurofxref-hist.csv", someRates)
+	s.file("adyen-disputes.csv", "x")
 	s.file("policy.json", `{"from": "2099-01-01"}`)
 	s.run("clock", "set", "--site", "demo", "--to", "2027-07-01 00:00:00")
 	s.run("supplier", "create", "Hotel", "--site", "demo")

@@ -7,6 +7,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/web/channels"
 	"holdfast/internal/web/developers"
+	"holdfast/internal/web/disputes"
 	"holdfast/internal/web/exposure"
 	"holdfast/internal/web/failures"
 	"holdfast/internal/web/kit"
@@ -29,7 +30,7 @@ func New(cfg kit.Config, a *app.App) (*kit.Frame, error) {
 	f.AddReports(byMail...)
 	a.Schedules.Make = office.Maker(f, a)
 	for _, add := range []func(*kit.Frame, *app.App) error{
-		people.Add, trade.Add, channels.Add, developers.Add, exposure.Add, statements.Add, failures.Add, settings.Add, office.Add,
+		people.Add, trade.Add, channels.Add, developers.Add, exposure.Add, statements.Add, failures.Add, disputes.Add, settings.Add, office.Add,
 	} {
 		if err := add(f, a); err != nil {
 			return nil, err
@@ -66,6 +67,9 @@ var parts = []kit.Part{
 	{Group: "channel", Name: "Terms", Below: "/settings/merchants/{id}"},
 	{Group: "channel", Name: "Integration", Below: "/channels/{id}/integration"},
 	{Group: "channel", Name: "Settings", Below: "/channels/{id}/settings"},
+
+	{Group: "payments", Name: "Payments", Below: "/payments"},
+	{Group: "payments", Name: "Disputes", Below: "/disputes", May: access.ReadDisputes},
 
 	{Group: "exposure", Name: "Exposure", Below: "/exposure"},
 	{Group: "exposure", Name: "Run-off", Below: "/exposure/run-off"},

@@ -219,7 +219,11 @@ func disputesOf(v *kit.Visit, list []payment.Dispute) *kit.Table {
 		if d.ChallengeDay != civil.NoDay {
 			until = kit.OnDay(d.ChallengeDay)
 		}
-		t.Rows = append(t.Rows, kit.Row{Href: paymentAt(v, d.ChargebackID), Cells: []kit.Cell{
+		href := paymentAt(v, d.ChargebackID)
+		if v.Can(access.ReadDisputes) {
+			href = v.At("/disputes/" + kit.Ident(d.DisputeID).Plain)
+		}
+		t.Rows = append(t.Rows, kit.Row{Href: href, Cells: []kit.Cell{
 			kit.Ident(d.ChargebackID), kit.State(string(d.Outcome), cmp.Or(tone, "warn")), kit.Words(d.ReasonCode), until,
 			kit.Sum(d.Total, d.Currency),
 		}})

@@ -74,7 +74,11 @@ func (p *pages) payments(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "payments.html", kit.Page{Title: "Payments", Menu: "/payments", Wide: true, Data: listPage{
+	tabs := v.Parts("payments", "/payments")
+	if len(tabs) == 1 { // who may not read disputes
+		tabs = nil
+	}
+	return v.Show(p.Pages, "payments.html", kit.Page{Title: "Payments", Menu: "/payments", Parts: tabs, Wide: true, Data: listPage{
 		Form: f.form, List: made, Channels: channels, Statuses: kit.Options(wordChoices("All", payment.TransactionStatuses)...),
 		Types: kit.Options(wordChoices("All", payment.TransactionTypes)...), Methods: kit.Options(wordChoices("All", payment.PaymentMethods)...),
 		Flags: kit.Options(wordChoices("All", payment.Flags)...),

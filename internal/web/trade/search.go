@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
 	"holdfast/internal/book/statements"
@@ -42,7 +43,7 @@ func (p *pages) search(v *kit.Visit) error {
 	q := v.Query("q")
 	data := searchPage{Query: q, Action: v.At("/search"), Empty: kit.Empty{
 		Title: "No results", Text: "Search for bookings and payments by number, reference, surname or e-mail address, for merchants and " +
-			"statements by number or merchant name, and for pages by name.",
+			"statements by number or merchant name, for disputes by case or reference, and for pages by name.",
 	}}
 	if q == "" {
 		data.Empty.Title = "Search"
@@ -56,9 +57,13 @@ func (p *pages) search(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
+	disputed, err := p.findDisputes(v, q)
+	if err != nil {
+		return err
+	}
 	data.Pages = v.FindPages(q, mostFound)
 	hits := data.Pages
-	for _, some := range slices.Concat(merchants, sales) {
+	for _, some := range slices.Concat(merchants, sales, disputed) {
 		if len(some.Table.Rows) > 0 {
 			data.Found = append(data.Found, some)
 		}
@@ -129,6 +134,31 @@ func statementTable(v *kit.Visit, list []protection.IssuedStatement) *kit.Table 
 		}})
 	}
 	return v.Table(t)
+}
+
+// findDisputes finds disputes by their case id, or a reference of their payment.
+func (p *pages) findDisputes(v *kit.Visit, q string) ([]found, error) {
+	if !v.Can(access.ReadDisputes) {
+		return nil, nil
+	}
+	list, err := p.app.Disputes.List(v.R.Context(), v.Actor, disputes.Filter{Search: q}, latestFirst)
+	if err != nil {
+		return nil, err
+	}
+	t := kit.Table{Bare: true, Name: "disputes", Caption: "Disputes", Columns: []kit.Column{
+		{Name: "case_id", Title: "Case"}, {Name: "source", Title: "Processor"}, {Name: "status", Title: "Status"}, {Name: "due_at", Title: "Answer by"},
+		{Name: "amount", Title: "Amount", Currency: "currencies"},
+	}}
+	for _, c := range list.Items {
+		amount := kit.Cell{}
+		if c.Currency != "" {
+			amount = kit.Sum(c.Amount, c.Currency)
+		}
+		t.Rows = append(t.Rows, kit.Row{Href: v.At("/disputes/" + kit.Ident(c.ID).Plain), Cells: []kit.Cell{
+			kit.Words(c.CaseID), kit.Words(c.Source), kit.State(string(c.Status), ""), kit.OnDay(c.DueOn), amount,
+		}})
+	}
+	return []found{{Title: "Disputes", Table: v.Table(t)}}, nil
 }
 
 // findSales finds bookings and payments.
