@@ -142,9 +142,9 @@ func otherProtections(tx *store.Tx, siteID int64, allocations []int64) (map[int6
 const sitesWithWork = `SELECT id, clock_ahead FROM sites
 	WHERE id IN (SELECT site_id FROM insolvencies WHERE state IN ('open', 'claims_closed')) AND created_at <= $1 ORDER BY id`
 
-// work is the insolvency for which the job has something to do.
+// work is an insolvency whose claims are made, and up to which event of the site's allocations they are.
 type work struct {
-	insolvencyID, channelID, eventsTo int64
+	siteID, insolvencyID, channelID, eventsTo int64
 }
 
 // priced reads allocations with claims that waited for a rate, and wait no more.
@@ -154,39 +154,59 @@ func priced(tx *store.Tx, siteID, insolvencyID int64, limit int) ([]int64, error
 		siteID, insolvencyID, limit)
 }
 
-// nextWork finds an insolvency with events that no claims were made from, or with claims whose rate has arrived, or returns
-// store.ErrNotFound.
-func nextWork(tx *store.Tx, siteID int64) (w work, err error) {
-	err = tx.QueryRow(`SELECT i.id, i.channel_id, COALESCE(m.events_to, 0) FROM insolvencies i
-		LEFT JOIN claim_marks m ON m.site_id = i.site_id AND m.insolvency_id = i.id
-		WHERE i.site_id = $1 AND i.state IN ('open', 'claims_closed') AND (EXISTS (SELECT 1 FROM allocation_events e
-			JOIN allocations a ON a.site_id = e.site_id AND a.id = e.allocation_id
-			WHERE e.site_id = i.site_id AND a.channel_id = i.channel_id AND e.id > COALESCE(m.events_to, 0) AND e.recorded_at <= $2)
-			OR EXISTS (SELECT 1 FROM claims c JOIN allocations a ON a.site_id = c.site_id AND a.id = c.allocation_id
-				WHERE c.site_id = i.site_id AND c.insolvency_id = i.id AND c.value IS NULL AND a.priced_at IS NOT NULL))
-		ORDER BY i.id LIMIT 1`, []any{siteID, store.Micros(tx.Now.Add(-store.FinalAfter))}, &w.insolvencyID, &w.channelID, &w.eventsTo)
-	return w, err
+// activeInsolvencies reads the insolvencies of a site whose claims are made.
+func activeInsolvencies(tx *store.Tx, siteID int64) (list []work, err error) {
+	err = tx.Query(`SELECT i.id, i.channel_id, COALESCE(m.events_to, 0) FROM insolvencies i
+		LEFT JOIN claim_marks m ON m.site_id = $1 AND m.insolvency_id = i.id
+		WHERE i.site_id = $1 AND i.state IN ('open', 'claims_closed') ORDER BY i.id`, []any{siteID}, func(scan func(dest ...any) error) error {
+		w := work{siteID: siteID}
+		err := scan(&w.insolvencyID, &w.channelID, &w.eventsTo)
+		list = append(list, w)
+		return err
+	})
+	return list, err
 }
 
-// changedAllocations reads to which allocations of the channel the next events have happened, and the id of the last event.
-func changedAllocations(tx *store.Tx, siteID int64, w work, limit int) (allocations []int64, last int64, err error) {
+// finalTo is the last event behind the mark of which no earlier one can still appear: all up to it were recorded ten seconds ago. It
+// looks at a bounded number of events.
+func (w work) finalTo(tx *store.Tx) (to int64, err error) {
+	var recent int64 // the first event that is not old enough
+	err = tx.QueryRow(`SELECT COALESCE(MAX(id), 0), COALESCE(MIN(CASE WHEN recorded_at > $4 THEN id END), 0) FROM allocation_events
+		WHERE site_id = $1 AND id > $2 AND id <= $3`,
+		[]any{w.siteID, w.eventsTo, w.eventsTo + idsAtOnce, store.Micros(tx.Now.Add(-store.FinalAfter))}, &to, &recent)
+	if err != nil {
+		return 0, err
+	}
+	if to == 0 { // ids may have a gap
+		err = tx.QueryRow(`SELECT COALESCE(MIN(id) - 1, 0) FROM allocation_events WHERE site_id = $1 AND id > $2`, []any{w.siteID, w.eventsTo}, &to)
+	}
+	if recent > 0 {
+		to = recent - 1
+	}
+	return to, err
+}
+
+// changed reads to which allocations of the channel events have happened behind the mark, up to an event, and up to which event it has
+// read: it stops after a number of them.
+func (w work) changed(tx *store.Tx, to int64) (allocations []int64, last int64, err error) {
 	seen := map[int64]bool{}
-	last = w.eventsTo
+	n := 0
 	err = tx.Query(`SELECT e.id, e.allocation_id FROM allocation_events e
-		JOIN allocations a ON a.site_id = e.site_id AND a.id = e.allocation_id
-		WHERE e.site_id = $1 AND a.channel_id = $2 AND e.id > $3 AND e.recorded_at <= $4 ORDER BY e.id LIMIT $5`,
-		[]any{siteID, w.channelID, w.eventsTo, store.Micros(tx.Now.Add(-store.FinalAfter)), limit},
-		func(scan func(dest ...any) error) error {
+		JOIN allocations a ON a.site_id = $1 AND a.id = e.allocation_id
+		WHERE e.site_id = $1 AND a.channel_id = $2 AND e.id > $3 AND e.id <= $4 ORDER BY e.id LIMIT $5`,
+		[]any{w.siteID, w.channelID, w.eventsTo, to, eventsAtOnce}, func(scan func(dest ...any) error) error {
 			var id int64
-			if err := scan(&last, &id); err != nil {
-				return err
-			}
+			n++
+			err := scan(&last, &id)
 			if !seen[id] {
 				seen[id] = true
 				allocations = append(allocations, id)
 			}
-			return nil
+			return err
 		})
+	if n < eventsAtOnce {
+		last = to
+	}
 	return allocations, last, err
 }
 

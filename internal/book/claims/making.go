@@ -2,7 +2,6 @@ package claims
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"holdfast/internal/book/disputes"
@@ -21,34 +20,56 @@ import (
 	"holdfast/internal/store"
 )
 
-// eventsAtOnce is how many allocation events the job reads in one write. It bounds its memory.
-const eventsAtOnce = 500
+// eventsAtOnce is how many allocation events of a channel the job takes up in one write, and idsAtOnce among how many events of the site
+// it looks for them. They bound its memory and its time.
+const (
+	eventsAtOnce = 500
+	idsAtOnce    = 50_000
+)
 
 // Make makes claims from disputes of insolvent merchants, and computes those anew to whose allocations something has happened: a
-// dispute, a refund or a reversal. It goes through the events of allocations in order, a piece at a time, ten seconds after they
-// were recorded, when all with lower ids are visible (R0). It returns more if work is left.
+// dispute, a refund or a reversal. It goes through the events of allocations in order, a piece at a time, once no write can add one with
+// a lower id (R0). It returns more if work is left.
 func (r *Claims) Make(ctx context.Context) (more bool, err error) {
 	return sites.Each(ctx, r.DB, sitesWithWork, 1, func(tx *store.Tx, siteID int64, _ int) (int, error) {
-		w, err := nextWork(tx, siteID)
-		if errors.Is(err, store.ErrNotFound) {
-			return 0, nil
+		list, err := activeInsolvencies(tx, siteID)
+		for _, w := range list {
+			if err != nil {
+				return 0, err
+			}
+			var did bool
+			if did, err = w.do(tx); did {
+				return 1, err
+			}
 		}
-		if err != nil {
-			return 0, err
-		}
-		allocations, last, err := changedAllocations(tx, siteID, w, eventsAtOnce)
-		if err != nil {
-			return 0, err
-		}
-		waited, err := priced(tx, siteID, w.insolvencyID, eventsAtOnce)
-		if err != nil {
-			return 0, err
-		}
-		if err := makeOf(tx, siteID, w.insolvencyID, append(allocations, waited...)); err != nil {
-			return 0, err
-		}
-		return 1, saveMark(tx, siteID, w.insolvencyID, last)
+		return 0, err
 	})
+}
+
+// do takes up the next events of an insolvency, and claims whose rate has arrived.
+func (w work) do(tx *store.Tx) (did bool, err error) {
+	to, err := w.finalTo(tx)
+	if err != nil {
+		return false, err
+	}
+	var allocations []int64
+	if to = max(to, w.eventsTo); to > w.eventsTo {
+		if allocations, to, err = w.changed(tx, to); err != nil {
+			return false, err
+		}
+	}
+	waited, err := priced(tx, w.siteID, w.insolvencyID, eventsAtOnce)
+	if err != nil {
+		return false, err
+	}
+	allocations = append(allocations, waited...)
+	if len(allocations) == 0 && to < w.eventsTo+idsAtOnce/2 { // a mark that is a little behind costs less than writing it
+		return false, nil
+	}
+	if err := makeOf(tx, w.siteID, w.insolvencyID, allocations); err != nil {
+		return false, err
+	}
+	return true, saveMark(tx, w.siteID, w.insolvencyID, to)
 }
 
 // making is what claims of an insolvency are computed with.

@@ -4,8 +4,10 @@ import (
 	"testing"
 
 	"holdfast/internal/book/claims"
+	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/errs"
+	"holdfast/internal/ops/verify"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 )
@@ -126,6 +128,71 @@ func TestOverpaidIsSetOff(t *testing.T) {
 		lines, err := w.App.Claims.PayoutLines(t.Context(), w.Actor, got[1].ID)
 		if err != nil || len(lines) != 2 || lines[0].Value != -60_000 || lines[1].Value != 90_000 {
 			t.Errorf("%+v, %v", lines, err)
+		}
+	})
+}
+
+// TestTwoPayersAtOnce: jobs of several processes plan a payout once, and of several people who record that it was paid or failed one
+// succeeds.
+func TestTwoPayersAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		f := fail(t, w, 2)
+		f.dispute(0, 60_000, 10)
+		f.dispute(1, 40_000, 10)
+		f.approve(f.make()...)
+		at := func(n int, do func(i int) error) (succeeded int) {
+			t.Helper()
+			results := make(chan error, n)
+			for i := range n {
+				go func() { results <- do(i) }()
+			}
+			for range n {
+				if err := <-results; err == nil {
+					succeeded++
+				} else if !errs.Is(err, errs.ActionNotPossible) {
+					t.Error(err)
+				}
+			}
+			return succeeded
+		}
+		ctx, room := t.Context(), w.App.Claims
+		at(4, func(int) error {
+			_, err := room.Plan(ctx)
+			return err
+		})
+		got := f.plan()
+		if len(got) != 1 || got[0].Value != 100_000 {
+			t.Fatalf("%+v", got)
+		}
+		if n := at(4, func(int) error {
+			_, err := room.Sign(ctx, w.Actor, got[0].ID)
+			return err
+		}); n != 1 {
+			t.Errorf("%d people signed", n)
+		}
+		if n := at(6, func(i int) error {
+			if i%2 == 0 {
+				_, err := room.Failed(ctx, w.Actor, got[0].ID, "No")
+				return err
+			}
+			_, err := room.Paid(ctx, w.Actor, got[0].ID, "BANK")
+			return err
+		}); n != 1 {
+			t.Errorf("%d people settled it", n)
+		}
+		var paid int64
+		for _, p := range f.plan() {
+			if p.State != claim.PayoutFailed {
+				paid += p.Value
+			}
+		}
+		if paid != 100_000 {
+			t.Errorf("paid or planned are %d", paid)
+		}
+		report, err := w.App.Verify.Run(ctx, access.System(0), verify.Query{})
+		if err != nil || len(report.Findings) > 0 {
+			t.Errorf("%v: %+v", err, report.Findings)
 		}
 	})
 }
