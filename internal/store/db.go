@@ -237,5 +237,5 @@ func (db *DB) show(query string, args []any) {
 	}
 }
 
-// SortsFound precedes a column by which the rows that a condition finds are sorted after they were found.
-func SortsFound(tx *Tx) string { return tx.db.engine.sorted }
+// sortsFound precedes a column by which the rows that a condition finds are sorted after they were found.
+func sortsFound(tx *Tx) string { return tx.db.engine.sorted }

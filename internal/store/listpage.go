@@ -86,7 +86,7 @@ func ListPage[T any](
 	}
 	// A page that is given by an offset may be empty. Only a page that is given by its number can be past the end.
 	if err == nil && n == 0 && page.After == nil && page.Offset < 0 && page.Number > 1 {
-		err = tx.QueryRow(`SELECT EXISTS (SELECT 1`+from+`)`, given, &list.PastEnd)
+		list.PastEnd, err = Exists(tx, `SELECT 1`+from, given...)
 	}
 	return list, err
 }
@@ -113,7 +113,7 @@ func orderBy(tx *Tx, w *sqltext.Where, page Page, orders Orders, key string) str
 		return " ORDER BY " + key + direction + ", " + orders.id() + direction
 	}
 	if w.IsNarrow() {
-		return " ORDER BY " + SortsFound(tx) + orders.id() + direction
+		return " ORDER BY " + sortsFound(tx) + orders.id() + direction
 	}
 	return " ORDER BY " + orders.id() + direction
 }

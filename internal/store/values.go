@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"time"
 
@@ -59,6 +60,17 @@ func DayOr(d sql.NullInt64) civil.Day {
 
 // MaybeID stores 0, which is no row's id, as NULL: a foreign key accepts NULL, but not 0.
 func MaybeID(id int64) sql.NullInt64 { return sql.NullInt64{Int64: id, Valid: id != 0} }
+
+// Exists reports whether a query finds a row. The query has no LIMIT. Citus would plan SELECT EXISTS (…) as two
+// queries.
+func Exists(tx *Tx, query string, args ...any) (bool, error) {
+	var one int
+	err := tx.QueryRow(query+" LIMIT 1", args, &one)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 // Ids reads a column of whole numbers, in the order of the query.
 func Ids(tx *Tx, query string, args ...any) ([]int64, error) {

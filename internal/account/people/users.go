@@ -67,10 +67,9 @@ func SetPasswordHash(tx *store.Tx, userID int64, hash string) error {
 }
 
 // IsOpenAt reports whether a user of a site still has to choose a user name to replace the given one.
-func IsOpenAt(tx *store.Tx, siteID int64, username string) (open bool, err error) {
-	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
-		WHERE m.site_id = $1 AND substr(u.username, 1, length(CAST($2 AS TEXT))) = $2)`, []any{siteID, username + openMark}, &open)
-	return open, err
+func IsOpenAt(tx *store.Tx, siteID int64, username string) (bool, error) {
+	return store.Exists(tx, `SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
+		WHERE m.site_id = $1 AND substr(u.username, 1, length(CAST($2 AS TEXT))) = $2`, siteID, username+openMark)
 }
 
 // ChooseUsername changes a user's name permanently. If the name is taken, the error is Invalid for the field `username`.

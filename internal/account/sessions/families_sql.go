@@ -44,13 +44,11 @@ func setFamily(tx *store.Tx, userID int64, f family) error {
 }
 
 // familyIsValid reports whether the family of a JWT has not ended. It is true for a JWT without a family.
-func familyIsValid(tx *store.Tx, c credentials.Claims) (valid bool, err error) {
+func familyIsValid(tx *store.Tx, c credentials.Claims) (bool, error) {
 	if c.FamilyID() == "" {
 		return true, nil
 	}
-	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM refresh_families WHERE user_id = $1 AND id = $2)`,
-		[]any{c.UserID, c.FamilyID()}, &valid)
-	return valid, err
+	return store.Exists(tx, `SELECT 1 FROM refresh_families WHERE user_id = $1 AND id = $2`, c.UserID, c.FamilyID())
 }
 
 // endFamily ends a family with all its access tokens. It does nothing if the family has ended already.

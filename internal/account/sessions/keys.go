@@ -137,9 +137,8 @@ func (k *keys) revoke(ctx context.Context, actor access.Actor, id string) error 
 }
 
 // jwtKeyIsValid reports whether a key is there still. A key that was revoked is not.
-func jwtKeyIsValid(tx *store.Tx, id string) (valid bool, err error) {
-	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM jwt_keys WHERE id = $1)`, []any{id}, &valid)
-	return valid, err
+func jwtKeyIsValid(tx *store.Tx, id string) (bool, error) {
+	return store.Exists(tx, `SELECT 1 FROM jwt_keys WHERE id = $1`, id)
 }
 
 // verify checks and reads a JWT. If it does not know the key, it reads the keys again: another process may just have

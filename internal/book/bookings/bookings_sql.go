@@ -343,7 +343,6 @@ func andStatusOn(w *sqltext.Where, siteID int64, statuses []booking.BookingStatu
 }
 
 // ChannelHasAny reports whether any booking refers to a channel, even a deleted one.
-func ChannelHasAny(tx *store.Tx, siteID, channelID int64) (has bool, err error) {
-	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, channelID}, &has)
-	return has, err
+func ChannelHasAny(tx *store.Tx, siteID, channelID int64) (bool, error) {
+	return store.Exists(tx, `SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2`, siteID, channelID)
 }

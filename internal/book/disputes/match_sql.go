@@ -110,8 +110,7 @@ func freeReversals(tx *store.Tx, siteID, transactionID int64, from civil.Day) (l
 // anyManual reports whether the site has cases that people recorded.
 func (w *write) anyManual() (bool, error) {
 	if w.manual == nil {
-		var has bool
-		err := w.tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM disputes WHERE site_id = $1 AND source = $2)`, []any{w.site.ID, Manual}, &has)
+		has, err := store.Exists(w.tx, `SELECT 1 FROM disputes WHERE site_id = $1 AND source = $2`, w.site.ID, Manual)
 		if err != nil {
 			return false, err
 		}

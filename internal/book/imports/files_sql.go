@@ -158,9 +158,8 @@ func discardFile(tx *store.Tx, siteID, id int64) (gone bool, err error) {
 }
 
 // filesWait reports whether there may be work.
-func filesWait(tx *store.Tx) (waits bool, err error) {
-	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM imports WHERE state IN ('queued', 'waiting'))`, nil, &waits)
-	return waits, err
+func filesWait(tx *store.Tx) (bool, error) {
+	return store.Exists(tx, `SELECT 1 FROM imports WHERE state IN ('queued', 'waiting')`)
 }
 
 // sitesToSettle is a query for sites.Each: the sites with an import about which the other operator has decided.

@@ -319,10 +319,8 @@ func authorisationsDueOf(tx *store.Tx, siteID int64, limit int) ([]openAuthorisa
 }
 
 // anyAuthorisationDue reports whether a site has an authorisation that is due, by its clock in this transaction.
-func anyAuthorisationDue(tx *store.Tx, siteID int64) (due bool, err error) {
-	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM transactions t WHERE t.site_id = $1 AND t.capture_by <= $2 AND "+authorisedOnly+")",
-		[]any{siteID, store.Micros(tx.Now)}, &due)
-	return due, err
+func anyAuthorisationDue(tx *store.Tx, siteID int64) (bool, error) {
+	return store.Exists(tx, "SELECT 1 FROM transactions t WHERE t.site_id = $1 AND t.capture_by <= $2 AND "+authorisedOnly, siteID, store.Micros(tx.Now))
 }
 
 func readAuthorisationsDue(tx *store.Tx, condition string, args ...any) (list []openAuthorisation, err error) {

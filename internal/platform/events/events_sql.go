@@ -32,7 +32,7 @@ type head struct {
 // headOf reads the end of the feed of a site, and whether there are events without a position. A site whose feed was never
 // read has no row.
 func headOf(tx *store.Tx, siteID int64) (h head, unplaced bool, err error) {
-	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM events WHERE site_id = $1 AND position IS NULL)`, []any{siteID}, &unplaced)
+	unplaced, err = store.Exists(tx, `SELECT 1 FROM events WHERE site_id = $1 AND position IS NULL`, siteID)
 	if err != nil {
 		return h, false, err
 	}
