@@ -67,6 +67,9 @@ bench-peer: ## build and vet bench/pocketbase, a separate module
 bench-exposure: ## time exposure reports over BENCH (1000000) payments; ARGS=-large also runs ten times as many
 	go run ./cmd/benchexposure -payments $(BENCH) $(ARGS)
 
+bench-disputes: ## time the import of 50,000 disputes against BENCH (1000000) allocations
+	go run ./cmd/benchdisputes -payments $(BENCH) $(ARGS)
+
 bench-dashboard: ## time each dashboard page; ARGS="-database FILE" (default: the demo's database)
 	go run ./cmd/benchdashboard $(ARGS)
 

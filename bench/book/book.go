@@ -23,6 +23,7 @@ import (
 type Size struct {
 	Bookings int64
 	Payments int64 // per booking, all on one day, as if each traveller paid a part
+	Cards    bool  // payments have the last four digits of a card and an auth code
 }
 
 // Properties of all books. Channels cycle through EUR, GBP and USD. The policy's currency is GBP.
@@ -139,7 +140,12 @@ func (b *Book) load(tx *store.Tx, first, last int64) error {
 			return fmt.Errorf("%w, in %.60s", err, statement)
 		}
 	}
-	return nil
+	if !b.Cards {
+		return nil
+	}
+	_, err := tx.Exec(`UPDATE transactions SET last_four = SUBSTR('' || (10000 + id % 10000), 2), auth_code = '' || (100000 + id % 900000)
+		WHERE site_id = $1 AND id BETWEEN $2 AND $3`, b.SiteID, first, last)
+	return err
 }
 
 // count moves the id counters of the database past the book.
@@ -152,6 +158,29 @@ func (b *Book) count(tx *store.Tx) error {
 		}
 	}
 	return nil
+}
+
+// Paid is a payment of a book.
+type Paid struct {
+	Reference, Currency, LastFour, AuthCode string
+	Total                                   int64
+	Day                                     civil.Day
+}
+
+// Sample reads so many payments, spread evenly over the book.
+func (b *Book) Sample(ctx context.Context, db *store.DB, count int64) (list []Paid, err error) {
+	err = db.Read(ctx, b.SiteID, func(tx *store.Tx) error {
+		list = nil
+		return tx.Query(`SELECT t.reference, t.currencies, t.total, t.last_four, t.auth_code, t.effective_at / 86400000000 FROM transactions t
+			WHERE t.site_id = $1 AND (t.id - 1) % $2 = 0 ORDER BY t.id LIMIT $3`, []any{b.SiteID, max(1, b.Bookings/count), count},
+			func(scan func(dest ...any) error) error {
+				var p Paid
+				err := scan(&p.Reference, &p.Currency, &p.Total, &p.LastFour, &p.AuthCode, &p.Day)
+				list = append(list, p)
+				return err
+			})
+	})
+	return list, err
 }
 
 // Fold fills the exposure buckets of a book as the job does, but in larger batches, because nobody else is waiting.

@@ -1,0 +1,142 @@
+// Command benchdisputes measures the import of a processor's file of disputes against a large made-up book: how long it takes to match them
+// and to record them in the ledger. A part of the disputes has a payment reference, a part is found by score, and a part by nothing. Start
+// reading at run. `make bench-disputes` runs it.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"holdfast/bench/book"
+	"holdfast/internal/app"
+	"holdfast/internal/book/disputefile"
+	"holdfast/internal/book/disputes"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/dispute"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
+
+	"github.com/google/uuid"
+)
+
+func main() {
+	payments := flag.Int64("payments", 1_000_000, "payments in the book, each of one booking")
+	count := flag.Int64("disputes", 50_000, "disputes in the file")
+	folder := flag.String("dir", "", "folder to keep the database (default: temporary)")
+	flag.Parse()
+	if err := run(context.Background(), os.Stdout, *folder, *payments, *count); err != nil {
+		fmt.Fprintln(os.Stderr, "benchdisputes:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, folder string, payments, count int64) error {
+	if folder == "" {
+		var err error
+		if folder, err = os.MkdirTemp("", "holdfast-bench"); err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(folder) }() // a leftover folder is harmless
+	}
+	db, err := store.Open(ctx, "sqlite:"+filepath.Join(folder, "disputes.db"), time.Now)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }() // an error here changes no measurement
+	if err := db.Migrate(ctx); err != nil {
+		return err
+	}
+	service := app.New(app.Config{
+		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString,
+		Log: slog.New(slog.DiscardHandler), Rulepacks: protection.ShippedRulepacks(), Keys: sync.OnceValues(keys),
+	})
+	defer service.Close()
+	began := time.Now()
+	made, err := book.Make(ctx, db, service, civil.DayOf(time.Now()), book.Size{Bookings: payments, Payments: 1, Cards: true}, func(int64) {})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d payments: loaded in %s\n", payments, time.Since(began).Round(time.Second))
+	if err := book.Fold(ctx, service, made.SiteID); err != nil {
+		return err
+	}
+	paid, err := made.Sample(ctx, db, count)
+	if err != nil {
+		return err
+	}
+	actor := access.System(made.SiteID)
+	for _, name := range []string{"first import", "the same file again"} {
+		began = time.Now()
+		done, err := service.Disputes.ImportFile(ctx, actor, disputesOf(paid), disputefile.Options{Mapping: mapping}, false)
+		if err != nil {
+			return err
+		}
+		took := time.Since(began)
+		fmt.Fprintf(out, "  %-20s %8s   %6.0f disputes a second  ", name, took.Round(time.Millisecond), float64(count)/took.Seconds())
+		results := map[disputes.Outcome]int{}
+		for _, l := range done.Lines {
+			results[l.Outcome]++
+		}
+		for _, o := range disputes.Outcomes() {
+			if results[o] > 0 {
+				fmt.Fprintf(out, "  %s %d", o, results[o])
+			}
+		}
+		fmt.Fprintln(out)
+	}
+	return nil
+}
+
+// mapping is the format of the file.
+var mapping = &disputefile.Mapping{
+	Source: "bench", Units: "minor",
+	Columns: map[string]string{
+		"case_id": "case", "day": "day", "amount": "amount", "currency": "currency", "payment_reference": "reference",
+		"last_four_digits": "last_four", "auth_code": "auth_code", "paid_on": "paid_on", "paid_amount": "paid_amount", "paid_currency": "currency",
+	},
+	Always: &disputefile.Meaning{Stage: dispute.Chargeback, Status: dispute.Open, Money: "debit"},
+}
+
+// disputesOf makes a file of disputes, spread over the book: of ten, six name the payment by its reference, three by the card's last digits,
+// the auth code, the amount and the day, and one is of nobody's payment. Every second one is about a part of the payment.
+func disputesOf(paid []book.Paid) io.Reader {
+	var file strings.Builder
+	file.WriteString("case,day,amount,currency,reference,last_four,auth_code,paid_on,paid_amount\n")
+	today := civil.DayOf(time.Now())
+	for i, p := range paid {
+		amount := p.Total
+		if i%2 == 1 {
+			amount /= 3
+		}
+		switch i % 10 {
+		case 6, 7, 8:
+			p.Reference = ""
+		case 9:
+			p.Reference, p.LastFour, p.AuthCode = "X-"+p.Reference, "", ""
+		default:
+			p.LastFour, p.AuthCode = "", ""
+		}
+		fmt.Fprintf(&file, "D-%d,%s,%d,%s,%s,%s,%s,%s,%d\n", i, today, amount, p.Currency, p.Reference, p.LastFour, p.AuthCode, p.Day, p.Total)
+	}
+	return strings.NewReader(file.String())
+}
+
+// keys creates the keys that encrypt the book's secrets. Nothing that is measured reads them, so no file keeps them.
+func keys() (secrets.SealKeys, error) {
+	line, err := secrets.NewSealKey(rand.Reader)
+	if err != nil {
+		return secrets.SealKeys{}, err
+	}
+	return secrets.ParseSealKeys(line)
+}
