@@ -45,7 +45,7 @@ func (p *pages) claims(v *kit.Visit) error {
 			{Name: "dispute", Title: "Dispute"}, {Name: "date", Title: "Disputed on"}, {Name: "booking", Title: "Booking", Hidden: true},
 			{Name: "disputed", Title: "Disputed", Currency: "currencies"}, {Name: "payable", Title: "Payable", Currency: "currencies", Sorts: true},
 			{Name: "reason", Title: "Reason", Minor: true}, {Name: "covered", Title: "Covered", Currency: "policy_currency"},
-			{Name: "paid", Title: "Paid", Currency: "policy_currency", Hidden: true}, {Name: "overpaid", Title: "Overpaid", Currency: "policy_currency", Hidden: true},
+			{Name: "paid", Title: "Paid or planned", Currency: "policy_currency", Hidden: true}, {Name: "overpaid", Title: "Overpaid", Currency: "policy_currency", Hidden: true},
 			{Name: "loss", Title: "Loss", Currency: "currencies", Hidden: true}, {Name: "assessed_by", Title: "Assessed by", Hidden: true},
 			{Name: "insolvencies", Title: "Insolvency", Figure: true, Hidden: true},
 		},
@@ -159,7 +159,7 @@ func (p *pages) claim(v *kit.Visit) error {
 		{Text: "Payment", Value: kit.Ident(c.TransactionID).Text, Href: v.At("/payments/" + kit.Ident(c.TransactionID).Plain)},
 		{Text: "Dispute", Value: c.Source + " " + c.CaseID}, {Text: "Disputed on", Value: kit.Day(c.FirstDay)},
 		{Text: "Disputed", Value: kit.Money(c.Disputed, c.Currency), Figure: true}, {Text: "Payable", Value: kit.Money(c.Payable, c.Currency), Figure: true},
-		{Text: "Covered", Value: kit.Money(c.Covered, c.PolicyCurrency), Figure: true}, {Text: "Paid", Value: kit.Money(c.Paid, c.PolicyCurrency), Figure: true},
+		{Text: "Covered", Value: kit.Money(c.Covered, c.PolicyCurrency), Figure: true}, {Text: "Paid or planned", Value: kit.Money(c.Paid, c.PolicyCurrency), Figure: true},
 	}
 	if c.Overpaid > 0 {
 		facts = append(facts, kit.Fact{Text: "Overpaid", Value: kit.Money(c.Overpaid, c.PolicyCurrency), Figure: true})

@@ -87,7 +87,7 @@ func (p *pages) figures(v *kit.Visit, id int64) (facts []kit.Fact, err error) {
 		name   string
 		amount int64
 	}{
-		{"Exposed", r.Exposed}, {"Payable", r.Payable}, {"Covered", r.Covered}, {"Paid", r.Paid}, {"Reserve", r.Reserve},
+		{"Exposed", r.Exposed}, {"Payable", r.Payable}, {"Covered", r.Covered}, {"Paid or planned", r.Paid}, {"Reserve", r.Reserve},
 		{"Incurred", r.Incurred()}, {"Recovered", r.Recovered.Total},
 	} {
 		facts = append(facts, kit.Fact{Text: f.name, Value: kit.Money(f.amount, r.Currency), Figure: true})

@@ -138,7 +138,7 @@ func (p *pages) showPayout(v *kit.Visit, form *kit.Form) error {
 		Name: "payout-claims", Caption: "Claims of the payout", Bare: true,
 		Columns: []kit.Column{
 			{Name: "claim", Title: "Claim", Figure: true}, {Name: "booking", Title: "Booking", Figure: true}, {Name: "dispute", Title: "Dispute"},
-			{Name: "value", Title: "Paid", Currency: "policy_currency"},
+			{Name: "value", Title: "Amount", Currency: "policy_currency"},
 		},
 	}
 	for _, c := range d.Claims {
