@@ -68,7 +68,7 @@ var within = map[string][]string{
 	"book/certificates": {"book/merchants", "book/bookings", "book/ledger"},
 	"book/imports":      {"book/merchants", "book/bookings", "book/ledger", "book/payments", "book/disputes"},
 	"book/insolvencies": {"book/merchants", "book/bookings", "book/ledger", "book/limits", "book/payments"},
-	"book/claims":       {"book/merchants", "book/bookings", "book/ledger", "book/payments", "book/fixings", "book/disputes", "book/insolvencies"},
+	"book/claims":       {"book/merchants", "book/bookings", "book/ledger", "book/certificates", "book/payments", "book/fixings", "book/disputes", "book/insolvencies"},
 	"book/paymentfile":  {"book/imports"},
 
 	"account/tokens":   {"account/people"},

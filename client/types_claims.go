@@ -100,12 +100,17 @@ type Claim struct {
 	Value *int64 `json:"value"`
 	// What of it the policy covers.
 	Covered int64 `json:"covered"`
-	// What was paid, less what was set off.
+	// The amount in payouts that have not failed, less what was set off.
 	Paid int64 `json:"paid"`
 	// What was paid in excess, to be set off against the next payout.
 	Overpaid int64 `json:"overpaid"`
 	// Whether other protection does not pay.
 	Released bool `json:"released"`
+	// What the traveller said last on the certificate of the booking. Null if nothing.
+	TravellerNote *TravellerNote `json:"traveller_note"`
+	// Whether the traveller has got money back already, or has asked an insurer or another protection scheme for
+	// it.
+	MayBeDuplicate bool `json:"may_be_duplicate"`
 	// The user who assessed it.
 	AssessedBy *string `json:"assessed_by"`
 	// How many users have approved it.

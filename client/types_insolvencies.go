@@ -142,7 +142,7 @@ type InsolvencyFigures struct {
 	Payable int64 `json:"payable"`
 	// What the policy covers, after deductible, coinsurance and limits.
 	Covered int64 `json:"covered"`
-	// What was paid.
+	// The amount in payouts that have not failed, less what was set off.
 	Paid int64 `json:"paid"`
 	// What was paid in excess.
 	Overpaid int64 `json:"overpaid"`

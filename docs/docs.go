@@ -28,7 +28,7 @@ var Groups = []Group{
 	{"Start", []string{"first-payment", "concepts"}, nil},
 	{"Log", []string{"logging", "modal", "webhooks", "errors", "moving"}, []string{"import", "payments", "disputes", "modal", "webhooks", "mail", "clients"}},
 	{"Read", []string{"exposure"}, []string{"dashboard", "protection"}},
-	{"Operate", []string{"go-live"}, []string{"running", "reliability", "backup", "processors", "security", "card-data", "scale", "performance"}},
+	{"Operate", []string{"go-live", "insolvency"}, []string{"running", "reliability", "backup", "processors", "security", "card-data", "scale", "performance"}},
 	{Reference, nil, []string{"rules", "glossary", "command-line", "settings"}},
 }
 

@@ -134,7 +134,7 @@ var requests = map[string]struct{ id, fresh, body, query string }{
 	"POST /demo/rest/svc/v2/claims/{id}/assess":                     {id: "claim"},
 	"POST /demo/rest/svc/v2/claims/{id}/approve":                    {id: "claim"},
 	"POST /demo/rest/svc/v2/claims/{id}/reject":                     {id: "claim", body: `{"reason": "Why {n}"}`},
-	"POST /demo/rest/svc/v2/claims/{id}/withdraw":                   {id: "claim", body: `{"reason": "Why {n}"}`},
+	"POST /demo/rest/svc/v2/claims/{id}/withdraw":                   {id: "claim"},
 	"POST /demo/rest/svc/v2/claims/{id}/reopen":                     {id: "claim", body: `{"reason": "Why {n}"}`},
 	"POST /demo/rest/svc/v2/claims/{id}/release":                    {id: "claim", body: `{"reason": "Why {n}"}`},
 	"GET /demo/rest/svc/v2/payouts/{id}":                            {id: "payout"},

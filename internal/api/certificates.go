@@ -1,9 +1,8 @@
 package api
 
 import (
+	"holdfast/internal/api/reports"
 	"net/http"
-
-	"holdfast/internal/api/view"
 )
 
 func (s *server) getCertificate(c *call) error {
@@ -11,7 +10,7 @@ func (s *server) getCertificate(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.ShowCertificate(found, s.cfg.BaseURL))
+	c.json(http.StatusOK, reports.ShowCertificate(found, s.cfg.BaseURL))
 	return nil
 }
 
@@ -19,6 +18,6 @@ func (s *server) revokeCertificate(c *call) error {
 	if err := s.app.Certificates.Revoke(c.ctx, c.actor, c.id); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.Revoked{Revoked: true, Booking: c.id})
+	c.json(http.StatusOK, reports.Revoked{Revoked: true, Booking: c.id})
 	return nil
 }

@@ -243,7 +243,7 @@ func (h *house) rows(t *testing.T) string {
 			if err != nil {
 				return err
 			}
-			h.counting = strings.Join(counts, " UNION ALL ")
+			h.counting = strings.Join(counts, " UNION ALL ") + " ORDER BY 1" // PostgreSQL may count in parallel
 		}
 		return tx.Query(h.counting, nil, func(scan func(dest ...any) error) error {
 			var name string

@@ -6,7 +6,7 @@ import (
 	"net"
 	"strconv"
 
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/book/certificates"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
@@ -45,7 +45,7 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.JSON {
-		return p.printJSON(view.ShowCertificate(found, base))
+		return p.printJSON(reports.ShowCertificate(found, base))
 	}
 	if c.CSV {
 		return p.printCSV(sheet{

@@ -108,11 +108,16 @@ func (c claimShowCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	in := func(minor int64, c money.Currency) string { return string(c) + " " + money.Format(minor, c) }
+	duplicate := "" // printed only if the traveller says so
+	if found.Note.Elsewhere() {
+		duplicate = "the traveller says that " + in(found.Note.PaidBack, found.Currency) + " was paid back"
+	}
 	p.printFields([][2]string{
 		{"claim", fmt.Sprintf("%d, %s", found.ID, found.State)}, {"insolvency", number(found.InsolvencyID)}, {"merchant", number(found.ChannelID)},
 		{"booking", number(found.BookingID)}, {"payment", number(found.TransactionID)}, {"dispute", found.Source + " " + found.CaseID},
 		{"disputed", in(found.Disputed, found.Currency)}, {"payable", in(found.Payable, found.Currency)}, {"not payable because", string(found.Reason)},
 		{"covered", in(found.Covered, found.PolicyCurrency)}, {"paid", in(found.Paid, found.PolicyCurrency)}, {"assessed by", found.AssessedByName},
+		{"traveller asked", string(found.Note.Asked)}, {"may be a duplicate", duplicate},
 	})
 	p.printf("\n")
 	for _, s := range steps {

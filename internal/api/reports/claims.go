@@ -34,6 +34,8 @@ type claimShape struct {
 	Paid           int64          `json:"paid"`
 	Overpaid       int64          `json:"overpaid"`
 	Released       bool           `json:"released"`
+	Note           *noteShape     `json:"traveller_note"` // null without one
+	MayBeDuplicate bool           `json:"may_be_duplicate"`
 	AssessedBy     *string        `json:"assessed_by"`
 	Approvals      int            `json:"approvals"`
 	Created        string         `json:"created"`
@@ -48,6 +50,9 @@ func ShowClaim(c claims.Claim) claimShape {
 		Loss: c.Loss, Payable: c.Payable, Represent: c.Represent, Reason: view.OrNull(c.Reason), PolicyCurrency: c.PolicyCurrency,
 		Covered: c.Covered, Paid: c.Paid, Overpaid: c.Overpaid, Released: c.Released, AssessedBy: view.OrNull(c.AssessedByName),
 		Approvals: len(c.ApprovedBy), Created: civil.FormatInstant(c.CreatedAt), Modified: civil.FormatInstant(c.ModifiedAt),
+	}
+	if !c.Note.At.IsZero() {
+		shape.Note, shape.MayBeDuplicate = showNote(c.Note), c.Note.Elsewhere()
 	}
 	if c.FirstDay != civil.LastDay {
 		shape.FirstDay = &c.FirstDay

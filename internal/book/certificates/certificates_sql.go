@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
+	"holdfast/internal/store/sqltext"
 )
 
 // stored is a row of certificates.
@@ -73,6 +74,24 @@ func lastNote(tx *store.Tx, siteID, bookingID int64) (n Note, err error) {
 	}
 	n.At = store.Instant(at)
 	return n, err
+}
+
+// LastNotes reads the newest notes about bookings. A booking without one is left out.
+func LastNotes(tx *store.Tx, siteID int64, bookingIDs []int64) (map[int64]Note, error) {
+	var w sqltext.Where
+	w.And("site_id = ?", siteID)
+	sqltext.In(&w, "booking_id", bookingIDs)
+	notes := map[int64]Note{}
+	err := tx.Query(`SELECT booking_id, noted_at, asked, paid_back FROM traveller_notes WHERE `+w.Text.String()+` ORDER BY number`, w.Args,
+		func(scan func(dest ...any) error) error {
+			var id, at int64
+			var n Note
+			err := scan(&id, &at, &n.Asked, &n.PaidBack)
+			n.At = store.Instant(at)
+			notes[id] = n
+			return err
+		})
+	return notes, err
 }
 
 // insertNote stores a note and returns its number among those of the booking. Of two at the same time, one fails with store.ErrConflict.

@@ -85,6 +85,11 @@ func (c *Certificates) TakeNote(ctx context.Context, key string, n Note) error {
 	})
 }
 
+// Elsewhere reports whether the traveller may get the money from somebody else than the bank, or has got some of it.
+func (n Note) Elsewhere() bool {
+	return n.PaidBack > 0 || n.Asked == AskedInsurer || n.Asked == AskedProtection
+}
+
 // find finds the booking of a key.
 func (c *Certificates) find(ctx context.Context, key string) (row stored, err error) {
 	unknown := errs.New(errs.RecordNotFound, "Certificate not found.")

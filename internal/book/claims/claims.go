@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"holdfast/internal/book/certificates"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
@@ -53,7 +54,8 @@ type Claim struct {
 	Covered        int64
 	Paid           int64
 	Overpaid       int64
-	Released       bool // other protection does not pay
+	Released       bool              // other protection does not pay
+	Note           certificates.Note // what the traveller said last
 	claim.Review
 	AssessedByName string
 	Version        int64
@@ -83,7 +85,7 @@ func (r *Claims) Get(ctx context.Context, actor access.Actor, id int64) (Claim, 
 			return c, err
 		}
 		list := []Claim{c}
-		err = addCover(tx, actor.SiteID, list)
+		err = complete(tx, actor.SiteID, list)
 		return list[0], err
 	})
 	return found, unknown(err, id)
@@ -99,7 +101,7 @@ func (r *Claims) List(ctx context.Context, actor access.Actor, f Filter, page st
 		if err != nil {
 			return list, err
 		}
-		return list, addCover(tx, actor.SiteID, list.Items)
+		return list, complete(tx, actor.SiteID, list.Items)
 	})
 }
 
@@ -233,7 +235,7 @@ func (r *Claims) change(
 		return c, err
 	}
 	list := []Claim{c}
-	if err := addCover(tx, actor.SiteID, list); err != nil {
+	if err := complete(tx, actor.SiteID, list); err != nil {
 		return c, err
 	}
 	c = list[0]
@@ -267,7 +269,7 @@ func (r *Claims) change(
 	if list[0], err = byID(tx, actor.SiteID, id); err != nil {
 		return c, err
 	}
-	return list[0], addCover(tx, actor.SiteID, list)
+	return list[0], complete(tx, actor.SiteID, list)
 }
 
 // eventOf are the events of the actions.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/book/certificates"
 	"holdfast/internal/book/claims"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/booking"
@@ -147,6 +148,31 @@ func TestARefundTakesFromAClaim(t *testing.T) {
 		steps, err := w.App.Claims.Explain(t.Context(), w.Actor, list[0].ID)
 		if err != nil || len(steps) < 8 {
 			t.Errorf("%+v, %v", steps, err)
+		}
+	})
+}
+
+// TestATravellersNoteMarksAClaim: money from elsewhere shows on the claim before anybody pays it again.
+func TestATravellersNoteMarksAClaim(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		f := fail(t, w, 2)
+		for i, note := range []certificates.Note{{Asked: certificates.AskedBank}, {Asked: certificates.AskedBank, PaidBack: 40_000}} {
+			page, err := w.App.Certificates.Of(t.Context(), w.Actor, f.bookings[i].ID)
+			if err == nil {
+				err = w.App.Certificates.TakeNote(t.Context(), page.Key, note)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.dispute(i, 60_000, 10)
+		}
+		list := f.make()
+		if len(list) != 2 || list[0].Note.Asked != certificates.AskedBank || list[0].Note.Elsewhere() ||
+			list[1].Note.PaidBack != 40_000 || !list[1].Note.Elsewhere() {
+			t.Errorf("%+v", list)
+		}
+		if c, err := w.App.Claims.Get(t.Context(), w.Actor, list[1].ID); err != nil || c.Note != list[1].Note || c.Payable != 60_000 {
+			t.Errorf("the note changes nothing by itself: %+v, %v", c, err)
 		}
 	})
 }

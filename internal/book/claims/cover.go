@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"holdfast/internal/book/certificates"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/money"
@@ -56,6 +57,25 @@ func positions(year []insolvencyClaims) (list []claim.Position, err error) {
 		in[i] = claim.Insolvency{TriggerAt: y.TriggerAt, Cover: y.cover, Claims: y.owed, Closed: y.State != insolvencies.Open}
 	}
 	return claim.Positions(in), nil
+}
+
+// complete adds to claims what is not in their rows: what is covered of them, and the travellers' notes.
+func complete(tx *store.Tx, siteID int64, list []Claim) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var bookings []int64
+	for _, c := range list {
+		bookings = append(bookings, c.BookingID)
+	}
+	notes, err := certificates.LastNotes(tx, siteID, bookings)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].Note = notes[list[i].BookingID]
+	}
+	return addCover(tx, siteID, list)
 }
 
 // addCover sets what is covered and overpaid of claims.

@@ -171,6 +171,13 @@ func (p *pages) claim(v *kit.Visit) error {
 	if !c.Priced {
 		note = strings.TrimSpace(note + " The claim waits for an exchange rate.")
 	}
+	if n := c.Note; !n.At.IsZero() {
+		facts = append(facts, kit.Fact{Text: "The traveller has asked", Value: kit.Say(string(n.Asked))})
+		if n.Elsewhere() {
+			note = strings.TrimSpace("This may be a duplicate: the traveller says that " + kit.Money(n.PaidBack, c.Currency) +
+				" was paid back, and has asked: " + kit.Say(string(n.Asked)) + ". " + note)
+		}
+	}
 	var lines []happened
 	for _, h := range history {
 		lines = append(lines, happened{h.At, claimSteps[h.Step()], saidBy(h.By, h.Reason)})

@@ -1,4 +1,4 @@
-package view
+package reports
 
 import (
 	"holdfast/internal/book/certificates"
@@ -22,7 +22,7 @@ type certificateShape struct {
 	Created     string                      `json:"created"`
 }
 
-// noteShape is the last note of the traveller.
+// noteShape is the last note of a traveller on the wire.
 type noteShape struct {
 	Asked    certificates.Asked `json:"asked"`
 	PaidBack int64              `json:"paid_back"`
@@ -44,9 +44,14 @@ func ShowCertificate(found certificates.Certificate, base string) any {
 		shape.Insolvent = &from
 	}
 	if n := found.Note; !n.At.IsZero() {
-		shape.Note = &noteShape{n.Asked, n.PaidBack, civil.FormatInstant(n.At)}
+		shape.Note = showNote(n)
 	}
 	return shape
+}
+
+// showNote gives the shape of a note.
+func showNote(n certificates.Note) *noteShape {
+	return &noteShape{n.Asked, n.PaidBack, civil.FormatInstant(n.At)}
 }
 
 // Revoked is the answer to a revoked certificate.
