@@ -29,8 +29,8 @@ type Report struct {
 }
 
 // OverpaidTotal is what was paid of all claims beyond their parts.
-func (r Report) OverpaidTotal() (total int64) {
-	for _, over := range r.Position.Overpaid {
+func (report Report) OverpaidTotal() (total int64) {
+	for _, over := range report.Position.Overpaid {
 		total = money.Sum(total, over)
 	}
 	return total
