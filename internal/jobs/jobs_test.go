@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 	"holdfast/internal/jobs"
 	"holdfast/internal/platform/leases"
@@ -116,6 +117,28 @@ func TestAJobComesBackSoonAfterAnOutage(t *testing.T) {
 			t.Errorf("tried %d times in an hour, and %d after it", tried, runs)
 		}
 	})
+}
+
+// TestAFailedRunIsFailedWhateverItsText: an empty text, one that is cut in the middle of a character, and one that is not text.
+func TestAFailedRunIsFailedWhateverItsText(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty": "", "long": strings.Repeat("a", 499) + "é", "binary": "a\xff\x00b",
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, w *leases.Work, c *clock) {
+				failing := jobs.Job{Name: "failing", Every: time.Second, Run: func(context.Context) (bool, error) { return false, errors.New(text) }}
+				r := jobs.NewRunner(w, discard(), []jobs.Job{failing})
+				for range 3 {
+					r.RunDue(t.Context())
+					c.add(time.Hour)
+				}
+				list, err := w.States(t.Context(), access.System(0))
+				if err != nil || len(list) != 1 || list[0].Attempts != 3 || !list[0].LastRunAt.IsZero() || list[0].LeasedUntil.After(c.now()) {
+					t.Fatalf("%+v, %v", list, err)
+				}
+			})
+		})
+	}
 }
 
 func TestAJobWhoseProcessDiedIsTakenOver(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 
 	"holdfast/internal/domain/access"
@@ -19,6 +20,9 @@ import (
 
 // ForgetAtOnce is how many rows one write of the housekeeping removes at most.
 const ForgetAtOnce = 1000
+
+// longestError is how much of an error's text is stored, in bytes.
+const longestError = 500
 
 // Restored ends the leases that processes had when the backup was taken.
 func Restored(tx *store.Tx) error {
@@ -53,13 +57,8 @@ func (w *Work) Claim(ctx context.Context, name string, length time.Duration) (l 
 
 // Finish gives a lease back after a run. failure is nil after a good run. The job is due again after the given time.
 func (w *Work) Finish(ctx context.Context, l Lease, after time.Duration, failure error) error {
-	text := ""
-	if failure != nil {
-		text = failure.Error()
-		text = text[:min(len(text), 500)] // the row is for a person to read
-	}
 	return w.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		return finishJob(tx, l, tx.Now.Add(after), text)
+		return finishJob(tx, l, tx.Now.Add(after), failure)
 	})
 }
 
@@ -87,18 +86,24 @@ func claimJob(tx *store.Tx, name string, length time.Duration) (Lease, error) {
 	return lease, err
 }
 
-// finishJob gives a lease back and stores when the job is due next. failure is "" after a good run. It changes nothing
+// finishJob gives a lease back and stores when the job is due next. failure is nil after a good run. It changes nothing
 // when the lease has run out and another process has the job.
-func finishJob(tx *store.Tx, l Lease, due time.Time, failure string) error {
-	attempts, lastRun := 0, tx.Now
-	if failure != "" {
-		attempts, lastRun = l.attempts+1, time.Time{}
+func finishJob(tx *store.Tx, l Lease, due time.Time, failure error) error {
+	attempts, lastRun, text := 0, tx.Now, ""
+	if failure != nil {
+		attempts, lastRun, text = l.attempts+1, time.Time{}, legible(failure.Error())
 	}
 	_, err := tx.Exec(`UPDATE jobs SET due_at = $3, leased_until = 0, attempts = $4, last_error = $5,
 			last_run_at = COALESCE($6, last_run_at)
 		WHERE name = $1 AND leased_until = $2`,
-		l.job, store.Micros(l.until), store.Micros(due), attempts, failure, store.MaybeMicros(lastRun))
+		l.job, store.Micros(l.until), store.Micros(due), attempts, text, store.MaybeMicros(lastRun))
 	return err
+}
+
+// legible returns the beginning of an error's text as PostgreSQL can store it: valid UTF-8 without NUL.
+func legible(text string) string {
+	text = strings.ReplaceAll(text[:min(len(text), longestError)], "\x00", "")
+	return strings.ToValidUTF8(text, "")
 }
 
 // AtOnce calls do for every item, at most n of them at the same time, and returns when all are done.
@@ -120,7 +125,7 @@ type JobState struct {
 	DueAt       time.Time
 	LeasedUntil time.Time // a process has it until then
 	Attempts    int64     // failed runs since the last good one
-	LastError   string    // of the last failed run; "" after a good one
+	LastError   string    // text of the last failure; "" after a good run, or if the failure has no text
 	LastRunAt   time.Time // the last good run
 }
 
