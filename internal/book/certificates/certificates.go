@@ -1,5 +1,5 @@
 // Package certificates manages the pages where travellers see whether their booking is protected. It owns the
-// tables certificates, the keys of these pages, and traveller_notes, what travellers say there after a merchant has failed. A key is
+// tables certificates, the keys of these pages, and traveller_notes, the notes that travellers leave there if a merchant fails. A key is
 // created when a booking's link is first requested, and can be revoked. Start reading at Certificates.Of and Certificates.Show.
 package certificates
 
@@ -87,7 +87,7 @@ type Certificate struct {
 	Until       civil.Day // civil.NoDay if nothing is protected
 	Test        bool      // of a sandbox or a test merchant: nothing is real
 	Insolvency  merchant.Insolvency
-	Note        Note // the traveller's last one
+	Note        Note // the traveller's last one, while the merchant is insolvent
 }
 
 // Of returns the certificate of a booking of the actor's site, with its key. The first call, and the first after a
@@ -241,9 +241,11 @@ func (c *Certificates) certify(tx *store.Tx, siteID, bookingID int64) (Certifica
 			break
 		}
 	}
-	note, err := lastNote(tx, siteID, bookingID)
-	if err != nil {
-		return Certificate{}, err
+	var note Note
+	if channel.Insolvency.InForce() {
+		if note, err = lastNote(tx, siteID, bookingID); err != nil {
+			return Certificate{}, err
+		}
 	}
 	return Certificate{
 		SiteID: siteID, At: tx.Now, BookingID: bookingID, Reference: cmp.Or(booking.Reference, booking.TrustID()),

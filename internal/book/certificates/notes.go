@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Asked is whom a traveller has asked for their money after the merchant has failed.
+// Asked is where a traveller has claimed the money back after the merchant failed.
 type Asked string
 
 // The answers on the page.
@@ -30,8 +30,8 @@ var Answers = []Asked{AskedBank, AskedInsurer, AskedProtection, AskedNobody}
 // keptNotes is how many notes are kept per booking.
 const keptNotes = 20
 
-// Note is what a traveller says on the page of a booking whose merchant has failed. It is a statement, not a fact: nothing is paid or
-// refused because of it alone.
+// Note is a traveller's statement on the page of a booking whose merchant has failed. It is not verified: nothing is paid or rejected because
+// of it alone.
 type Note struct {
 	At       time.Time // zero: none
 	Asked    Asked
@@ -85,7 +85,7 @@ func (c *Certificates) TakeNote(ctx context.Context, key string, n Note) error {
 	})
 }
 
-// Elsewhere reports whether the traveller may get the money from somebody else than the bank, or has got some of it.
+// Elsewhere reports whether someone other than the bank may refund the traveller, or has already refunded a part.
 func (n Note) Elsewhere() bool {
 	return n.PaidBack > 0 || n.Asked == AskedInsurer || n.Asked == AskedProtection
 }

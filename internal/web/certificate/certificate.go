@@ -171,7 +171,7 @@ func (s *sayer) say(key string, values ...any) string {
 }
 
 // show serves a certificate, in the language of the URL, or else of the booking.
-// given is what a form was sent with that could not be saved.
+// given is the input of a form that was rejected.
 func (p *Pages) show(w http.ResponseWriter, key string, c certificates.Certificate, wanted string, given answer) {
 	if !i18n.Known(wanted) {
 		wanted = c.Language

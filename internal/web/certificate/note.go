@@ -16,7 +16,7 @@ import (
 // noteBytes bounds the form.
 const noteBytes = 4096
 
-// noteForm is the form in which a traveller says what they have done. Its fields are those of the template.
+// noteForm is the form for the traveller's note. Its fields are those of the template.
 type noteForm struct {
 	Options                  []option
 	Currency, PaidBack       string
@@ -50,7 +50,7 @@ func (s *sayer) insolvent(v *page, c certificates.Certificate) {
 	}
 }
 
-// form is the form with the last note, or with what was sent and is wrong.
+// form returns the form with the last note, or with rejected input.
 func (s *sayer) form(c certificates.Certificate, given answer) *noteForm {
 	f := &noteForm{Currency: string(c.Currency)}
 	chosen := string(c.Note.Asked)
@@ -75,7 +75,7 @@ func (s *sayer) form(c certificates.Certificate, given answer) *noteForm {
 	return f
 }
 
-// take stores the note of a form and leads back to the page. It returns what was sent if that cannot be saved.
+// take stores the note of a form and redirects to the page. It returns the input if it is invalid.
 func (p *Pages) take(w http.ResponseWriter, r *http.Request, key string, c certificates.Certificate) *answer {
 	r.Body = http.MaxBytesReader(w, r.Body, noteBytes)
 	if err := r.ParseForm(); err != nil {
@@ -95,7 +95,7 @@ func (p *Pages) take(w http.ResponseWriter, r *http.Request, key string, c certi
 	}
 	err := p.note(r.Context(), key, note)
 	switch {
-	case err == nil, errs.Is(err, errs.ActionNotPossible): // it has changed since: the page says how it is now
+	case err == nil, errs.Is(err, errs.ActionNotPossible): // it has changed since: the page shows its current state
 	case errs.Is(err, errs.RecordNotFound):
 		p.refuse(w, http.StatusNotFound, "unknown", languageOf(r))
 		return nil
