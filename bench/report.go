@@ -198,7 +198,7 @@ func (r *result) print(out io.Writer) {
 
 func (r *result) printFigures(out io.Writer) {
 	rows := [][]string{{"kind", "callers", "subject", "a second", "p50 ms", "p99 ms", "p99.9 ms", "failed", "bytes", "statements",
-		"commits", "server µs", "database µs", "of it coordinator", "client µs", "MB", "peak MB"}}
+		"commits", "server µs", "database µs", "coordinator µs", "client µs", "MB", "peak MB"}}
 	for _, f := range r.Figures {
 		rows = append(rows, []string{f.Kind, fmt.Sprint(f.Callers), f.Subject, number(f.PerSecond), fine(f.P50), fine(f.P99), fine(f.P999),
 			fmt.Sprint(f.Failures), number(f.Bytes), maybe(f.Statements), maybe(f.Commits), number(f.ServerCPU), number(f.DataCPU),

@@ -1,6 +1,6 @@
-// Command benchdisputes measures the import of a processor's file of disputes against a large made-up book: how long it takes to match them
-// and to record them in the ledger. A part of the disputes has a payment reference, a part is found by score, and a part by nothing. Start
-// reading at run. `make bench-disputes` runs it.
+// Command benchdisputes measures the import of a processor's file of disputes against a large made-up book: the time to match them and
+// to record them in the ledger. Some disputes have a payment reference, some are matched by score, and some have no payment. Start reading at
+// run. `make bench-disputes` runs it.
 package main
 
 import (
@@ -108,8 +108,8 @@ var mapping = &disputefile.Mapping{
 	Always: &disputefile.Meaning{Stage: dispute.Chargeback, Status: dispute.Open, Money: "debit"},
 }
 
-// disputesOf makes a file of disputes, spread over the book: of ten, six name the payment by its reference, three by the card's last digits,
-// the auth code, the amount and the day, and one is of nobody's payment. Every second one is about a part of the payment.
+// disputesOf makes a file of disputes, spread over the book: of ten, six have the payment's reference, three the card's last digits, the
+// auth code, the amount and the day, and one has no payment. Every second one disputes a part of the payment.
 func disputesOf(paid []book.Paid) io.Reader {
 	var file strings.Builder
 	file.WriteString("case,day,amount,currency,reference,last_four,auth_code,paid_on,paid_amount\n")

@@ -16,7 +16,7 @@ import (
 // Bounds of the PostgreSQL pool and of the retries of one write.
 const (
 	writeAttempts = 10
-	lossAttempts  = 3 // of these, the locks that may end with a lost connection
+	lossAttempts  = 3 // of these, how many may end with a lost connection
 	// connectTime is the timeout for a connection to one server. It is shorter than writeLifetime, so that the second of
 	// several servers in an address is tried in time.
 	connectTime = 2 * time.Second

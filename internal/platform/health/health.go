@@ -69,7 +69,7 @@ func (h *Health) tried() <-chan struct{} {
 		defer h.mu.Unlock()
 		h.err, h.since, h.running = err, h.Clock(), nil
 		close(done)
-		go h.lookAtReplica() // the database's name for it, which no other lock uses
+		go h.lookAtReplica() // no caller waits for it
 	}()
 	return done
 }

@@ -37,7 +37,7 @@ CREATE TABLE site_names (
     PRIMARY KEY (site_id, until)
 );
 
--- Versions of what rarely changes: the site, its channels, policies and limits.
+-- Versions of data that rarely changes: the site, its channels, policies and limits.
 -- Every change of one of these draws a new random version in the same write. Caches check the version first. Because
 -- versions are random, one that was rolled back never comes again.
 CREATE TABLE site_versions (
@@ -51,7 +51,7 @@ CREATE TABLE rate_versions (
     version BIGINT NOT NULL
 );
 
--- How the clocks of sandbox sites were moved. It maps what is recorded by the real clock (fixings, logins) to a site's clock.
+-- How the clocks of sandbox sites were moved. It maps times of the real clock (of fixings, logins) to a site's clock.
 CREATE TABLE clock_moves (
     site_id  BIGINT NOT NULL REFERENCES sites (id),
     id       {{serial}},
@@ -68,7 +68,7 @@ CREATE TABLE audit_heads (
     hash    TEXT   NOT NULL  -- of the last record, so that cutting records off the end is seen
 );
 
--- Who changed what (R0). Append-only; each record holds the hash of the one before, so that any change of a past record shows.
+-- Who changed what (R0). Append-only; each record holds the hash of the one before, so that any change to a past record is detected.
 CREATE TABLE audit_records (
     site_id       BIGINT NOT NULL, -- 0: the deployment itself
     id            BIGINT NOT NULL, -- counts from 1 without gaps in its site
@@ -78,7 +78,7 @@ CREATE TABLE audit_records (
     username      TEXT   NOT NULL, -- as it was then
     role          TEXT   NOT NULL,
     token_id      BIGINT NOT NULL, -- of the API token it came with; 0: none
-    address       TEXT   NOT NULL, -- where it came from; '' on the command line
+    address       TEXT   NOT NULL, -- client address; '' on the command line
     request_id    TEXT   NOT NULL, -- ties it to the log; '' on the command line
     action        TEXT   NOT NULL, -- such as channel.change
     object        TEXT   NOT NULL, -- such as channel 7
@@ -97,8 +97,8 @@ CREATE TABLE proposals (
     site_id         BIGINT  NOT NULL REFERENCES sites (id),
     id              {{serial}},
     kind            TEXT    NOT NULL,            -- open_cover, manual_rate, policy, limits or takeover
-    subject         TEXT    NOT NULL,            -- what it is about, such as channel 7 or a file by its hash
-    payload         TEXT    NOT NULL,            -- JSON: what approval carries out
+    subject         TEXT    NOT NULL,            -- object of the change, such as channel 7 or a file by its hash
+    payload         TEXT    NOT NULL,            -- JSON: the change to apply
     reason          TEXT    NOT NULL,            -- of the proposer
     state           TEXT    NOT NULL,            -- open, approved, rejected or withdrawn
     alone           BOOLEAN NOT NULL,            -- approved by the proposer: in a sandbox
@@ -109,9 +109,9 @@ CREATE TABLE proposals (
     decided_by      TEXT    NOT NULL,            -- '' while open
     decided_at      BIGINT,                      -- NULL while open
     decision_reason TEXT    NOT NULL,            -- of the approver
-    result          TEXT    NOT NULL,            -- JSON: what carrying it out made; '' where it was not
+    result          TEXT    NOT NULL,            -- JSON: the result of the approved change; '' unless approved
     version         BIGINT  NOT NULL,            -- taking it is the lock on the proposal
-    effect          TEXT    NOT NULL DEFAULT '', -- JSON: what it would change; '' where not known
+    effect          TEXT    NOT NULL DEFAULT '', -- JSON: the fields that would change; '' if unknown
     {{key}} (site_id, id)
 );
 CREATE INDEX proposals_by_state ON proposals (site_id, state, id);
@@ -124,8 +124,8 @@ CREATE TABLE idempotency_keys (
     site_id       BIGINT NOT NULL,
     key           TEXT   NOT NULL,
     request_hash  TEXT   NOT NULL, -- of method, address and body: the same key with another request is refused
-    object_id     BIGINT,          -- what the request made, changed or removed
-    proposal_id   BIGINT,          -- what it proposed instead, where another person has to agree
+    object_id     BIGINT,          -- the object that the request created, changed or deleted
+    proposal_id   BIGINT,          -- the proposal instead, if another person must approve
     claimed_until BIGINT NOT NULL, -- of a row without an outcome: its key is held until then
     created_at    BIGINT NOT NULL, -- so that old keys can be forgotten
     PRIMARY KEY (site_id, key)
@@ -295,7 +295,7 @@ CREATE TABLE password_asks (
 );
 CREATE INDEX password_asks_in_turn ON password_asks (asked_at);
 
--- Merchants, and what a site has agreed with the protection provider (merchants).
+-- Merchants, and the policies of sites with the protection provider (merchants).
 
 -- A channel is one merchant of a site.
 CREATE TABLE channels (
@@ -303,9 +303,9 @@ CREATE TABLE channels (
     id                  {{serial}},
     uuid                TEXT    NOT NULL,
     name                TEXT    NOT NULL,
-    name_folded         TEXT    NOT NULL,                -- in lower case by the program: engines fold only what their locale knows
+    name_folded         TEXT    NOT NULL,                -- in lower case by the program: engines only fold the letters of their locale
     slug                TEXT    NOT NULL,                -- made from the first name; stays when the name changes
-    account_type        TEXT    NOT NULL,                -- decides, with the mode, what is protected
+    account_type        TEXT    NOT NULL,                -- decides, with the mode, which payments are protected
     account_mode        TEXT    NOT NULL,
     was_test            BOOLEAN NOT NULL,                -- created for tests: its payments stay simulated
     protection_type     TEXT    NOT NULL,
@@ -407,12 +407,12 @@ CREATE TABLE channel_suppliers (
     FOREIGN KEY (site_id, supplier_id) REFERENCES suppliers (site_id, id)
 );
 
--- What a site has agreed with the protection provider, dated: an older day is judged by the policy of that day.
+-- Policies of a site with the protection provider, dated: an earlier day is judged by the policy of that day.
 CREATE TABLE policies (
     site_id             BIGINT  NOT NULL REFERENCES sites (id),
     id                  {{serial}},
     from_day            BIGINT  NOT NULL, -- in force until the next one
-    recorded_at         BIGINT  NOT NULL, -- when it was learned, for reports about what was known then
+    recorded_at         BIGINT  NOT NULL, -- for reports as known at an earlier time
     currency            TEXT    NOT NULL, -- policy currency Q (R9)
     recognition         TEXT    NOT NULL, -- end_date, start_date or linear (R4)
     late_log_days       BIGINT  NOT NULL, -- a payment logged later than this is flagged (R2)
@@ -490,13 +490,13 @@ CREATE TABLE bookings (
     language         TEXT      NOT NULL,
     modal_draft      BOOLEAN   NOT NULL,               -- made by the payment modal, and no payment attempted yet
     net              BIGINT    NOT NULL,               -- completed purchases and captures less refunds
-    held             BIGINT    NOT NULL,               -- what counts against the total, open authorisations included
-    open_authorised  BIGINT    NOT NULL,               -- what can still be captured
-    locked_payments  BIGINT    NOT NULL,               -- how many payments are charged back
-    payments         BIGINT    NOT NULL DEFAULT 0,     -- how many purchases and captures took money
-    total_changed    BOOLEAN   NOT NULL DEFAULT FALSE, -- since the booking was made: booking_totals has what it was
+    held             BIGINT    NOT NULL,               -- amount that counts against the total, including open authorisations
+    open_authorised  BIGINT    NOT NULL,               -- amount that can still be captured
+    locked_payments  BIGINT    NOT NULL,               -- number of payments that are charged back
+    payments         BIGINT    NOT NULL DEFAULT 0,     -- number of completed purchases and captures
+    total_changed    BOOLEAN   NOT NULL DEFAULT FALSE, -- since the booking was created: booking_totals has the earlier totals
     suppliers        TEXT      NOT NULL DEFAULT '',    -- ids of booking_suppliers, sorted, comma-separated
-    status           TEXT      NOT NULL,               -- as far as it follows from the booking alone, for lists by status
+    status           TEXT      NOT NULL,               -- StoredStatus: without the state of the channel and the day, for lists by status
     deleted          BOOLEAN   NOT NULL,               -- in the trash: as if it did not exist
     import_key       TEXT,                             -- natural key of an imported booking
     version          BIGINT    NOT NULL,               -- counts changes; the ETag; taking it is the lock on the booking
@@ -523,7 +523,7 @@ CREATE INDEX bookings_to_complete ON bookings (site_id, end_day) WHERE status = 
 CREATE INDEX bookings_above_total ON bookings (site_id, id) WHERE net > total;
 -- The trash: lists skip the bookings before a page without reading them.
 CREATE INDEX bookings_deleted ON bookings (site_id, id) WHERE deleted;
--- Only what was imported has an import key.
+-- Only imported rows have an import key.
 CREATE UNIQUE INDEX bookings_by_import_key ON bookings (site_id, channel_id, import_key)
     WHERE import_key IS NOT NULL;
 
@@ -552,7 +552,7 @@ CREATE TABLE transactions (
     status             TEXT      NOT NULL,
     currencies         TEXT      NOT NULL,            -- payment currency
     total              BIGINT    NOT NULL,            -- minor units of it
-    remaining          BIGINT    NOT NULL,            -- of it: what can still be refunded, captured or voided
+    remaining          BIGINT    NOT NULL,            -- part of total that can still be refunded, captured or voided
     base_currency      TEXT      NOT NULL,
     base_total         BIGINT    NOT NULL,            -- sum of the payments, minor units of base_currency
     forex_rate         TEXT      NOT NULL,            -- as the caller converted, eight decimals; '' for one currency
@@ -579,7 +579,7 @@ CREATE TABLE transactions (
     simulated          BOOLEAN   NOT NULL,            -- of a test channel: outside every total
     effective_at       BIGINT    NOT NULL,            -- when the payment was taken
     capture_by         BIGINT    NOT NULL DEFAULT 0,  -- when an authorisation expires; otherwise 0
-    version            BIGINT    NOT NULL,            -- taking it is the lock on what remains
+    version            BIGINT    NOT NULL,            -- updating it locks remaining
     created_at         BIGINT    NOT NULL,            -- when it was learned: recorded_at of R0
     modified_at        BIGINT    NOT NULL,
     acquirer_reference TEXT      NOT NULL DEFAULT '', -- the ARN, 23 digits; matches chargebacks with payments (R14)
@@ -641,7 +641,7 @@ CREATE TABLE payments (
     booking_id     BIGINT    NOT NULL,
     currencies     TEXT      NOT NULL, -- base currency
     total          BIGINT    NOT NULL,
-    remaining      BIGINT    NOT NULL, -- of an original: what is not yet refunded, captured or voided
+    remaining      BIGINT    NOT NULL, -- of an original payment: amount that can still be refunded, captured or voided
     linked_id      BIGINT,             -- the payment of the original transaction that this one adjusts
     created_at     BIGINT    NOT NULL,
     digest         {{bytes}} NOT NULL DEFAULT '',
@@ -654,7 +654,7 @@ CREATE INDEX payments_by_transaction ON payments (site_id, transaction_id, id);
 CREATE INDEX payments_by_booking ON payments (site_id, booking_id, transaction_id);
 CREATE INDEX payments_by_linked ON payments (site_id, linked_id) WHERE linked_id IS NOT NULL;
 
--- What a processor was asked to do for a transaction, and what is known of it. Written before the processor is called, so that
+-- A request to a processor for a transaction, and its state. Written before the processor is called, so that
 -- a call whose answer is lost, or whose caller dies, is found and looked up.
 CREATE TABLE gateway_charges (
     site_id           BIGINT  NOT NULL,
@@ -664,13 +664,13 @@ CREATE TABLE gateway_charges (
     reference         TEXT    NOT NULL, -- ours; the idempotency key at the processor
     processor         TEXT    NOT NULL,        -- such as stripe
     live              BOOLEAN NOT NULL,        -- real money; else the processor's test environment
-    processor_id      TEXT    NOT NULL,        -- the processor's own name of it; '' as long as it is not known
+    processor_id      TEXT    NOT NULL,        -- the processor's id; '' while unknown
     original          TEXT    NOT NULL,        -- processor_id of the charge that is adjusted; '' of a charge
     state             TEXT    NOT NULL,        -- called, challenged, unknown, absent, settled or releasing
-    reserved          BIGINT  NOT NULL,        -- what of the original's remaining is kept for it, minor units; 0 once settled
+    reserved          BIGINT  NOT NULL,        -- amount reserved from the original's remaining, minor units; 0 once settled
     asked_for_at      BIGINT  NOT NULL,        -- when the processor was called, by the real clock
-    ask_at            BIGINT,                  -- when to ask what became of it, by the real clock; NULL: nothing to ask
-    asks              BIGINT  NOT NULL,        -- without result so far
+    ask_at            BIGINT,                  -- when to query its state, by the real clock; NULL: no query needed
+    asks              BIGINT  NOT NULL,        -- queries without a result so far
     return_key        TEXT,                    -- in the URL to which the shopper returns; NULL without 3DS
     challenge_type    TEXT    NOT NULL,
     challenge_value   TEXT    NOT NULL,
@@ -713,11 +713,11 @@ CREATE TABLE processor_notices (
     channel_id   BIGINT NOT NULL,
     processor    TEXT   NOT NULL,
     event_id     TEXT   NOT NULL, -- the processor's: identifies repeated deliveries
-    reference    TEXT   NOT NULL, -- ours; '' where it was not said
-    processor_id TEXT   NOT NULL, -- of the charge; '' where it was not said
+    reference    TEXT   NOT NULL, -- ours; '' if not reported
+    processor_id TEXT   NOT NULL, -- of the charge; '' if not reported
     received_at  BIGINT NOT NULL, -- by the real clock
     ask_at       BIGINT,          -- by the real clock; NULL when it was asked about
-    asks         BIGINT NOT NULL, -- without result so far
+    asks         BIGINT NOT NULL, -- queries without a result so far
     PRIMARY KEY (site_id, channel_id, processor, event_id),
     FOREIGN KEY (site_id, channel_id) REFERENCES channels (site_id, id) ON DELETE CASCADE
 );
@@ -742,7 +742,7 @@ CREATE TABLE sandbox_charges (
     account     TEXT   NOT NULL, -- digest of the account's key
     reference   TEXT   NOT NULL, -- of the request for the charge
     version     BIGINT NOT NULL,
-    entry       TEXT   NOT NULL, -- the charge and what was done to it, opaque to SQL
+    entry       TEXT   NOT NULL, -- the charge with its history, opaque to SQL
     dispute_at  BIGINT,          -- when the cardholder charges it back
     resolved_at BIGINT,          -- when the money comes back after that
     PRIMARY KEY (account, reference)
@@ -753,7 +753,7 @@ CREATE INDEX sandbox_charges_by_resolution ON sandbox_charges (account, resolved
 
 -- The payment modal (checkout).
 
--- A session of the payment modal: what the auth string vouched for, and the booking that is paid.
+-- A session of the payment modal: the fields signed by the auth string, and the booking to pay.
 CREATE TABLE modal_sessions (
     site_id    BIGINT  NOT NULL,
     id         {{serial}},
@@ -762,9 +762,9 @@ CREATE TABLE modal_sessions (
     auth_hash  TEXT    NOT NULL,        -- of the auth string, which may open several
     origin     TEXT    NOT NULL,        -- of the page
     verified   TEXT    NOT NULL,        -- JSON, opaque to SQL: the verified fields by name
-    booking_id BIGINT,                  -- NULL as long as it is not known
+    booking_id BIGINT,                  -- NULL while unknown
     made       BOOLEAN NOT NULL,        -- whether the session made the booking
-    created_at BIGINT  NOT NULL,        -- by the real clock, for what forgets old ones
+    created_at BIGINT  NOT NULL,        -- by the real clock, for the deletion of old sessions
     expires_at BIGINT  NOT NULL,        -- by the clock of the site
     UNIQUE (site_id, token_hash),
     {{key}} (site_id, id),
@@ -777,7 +777,7 @@ CREATE INDEX modal_sessions_by_channel ON modal_sessions (site_id, channel_id);
 
 -- Protection, premium and exposure (ledger).
 
--- An allocation is the part of a purchase or capture that one booking got: what protection is computed on (R3). It is decided
+-- An allocation is the part of a purchase or capture for one booking, the unit of protection (R3). It is decided
 -- once, when the payment is recorded, and never changes except for its price, which may wait for a rate.
 CREATE TABLE allocations (
     site_id         BIGINT    NOT NULL,
@@ -794,7 +794,7 @@ CREATE TABLE allocations (
     reason          TEXT      NOT NULL,               -- why, or why not (R2)
     simulated       BOOLEAN   NOT NULL,               -- of a test channel: outside every total
     late_logged     BOOLEAN   NOT NULL,
-    cover_from      BIGINT    NOT NULL,               -- cover start, also of what is not protected: from when it would have counted
+    cover_from      BIGINT    NOT NULL,               -- cover start; of an unprotected allocation, the start it would have had
     rulepack        TEXT      NOT NULL,               -- version of the dispute windows that the last days follow
     policy_currency TEXT      NOT NULL,               -- Q of R9
     max_fixing_age  BIGINT    NOT NULL,               -- the policy's, in days, on the day it was recorded
@@ -820,10 +820,10 @@ CREATE TABLE allocations (
 CREATE INDEX allocations_by_booking ON allocations (site_id, booking_id, id);
 CREATE INDEX allocations_by_transaction ON allocations (site_id, transaction_id, id);
 CREATE INDEX allocations_pending ON allocations (site_id, id) WHERE priced_at IS NULL;
--- What takes effect between two days, for movements.
+-- Allocations that take effect between two days, for movements.
 CREATE INDEX allocations_by_effect ON allocations (site_id, effective_at);
 CREATE INDEX allocations_to_end ON allocations (site_id, ends_after) WHERE NOT ended;
--- Lists of what is at risk read what can be at risk, and not the years before.
+-- Lists of amounts at risk only read open allocations, not those of past years.
 CREATE INDEX allocations_open ON allocations (site_id, closed, booking_id, id, channel_id)
     WHERE closed = FALSE;
 
@@ -878,11 +878,11 @@ CREATE TABLE premium_lines (
     recorded_at     BIGINT    NOT NULL, -- decides on which statement it is (R11)
     effective_at    BIGINT    NOT NULL, -- of the cause; its day is the day of the change
     currency        TEXT      NOT NULL, -- policy currency Q
-    amount          BIGINT    NOT NULL, -- the difference booked, signed, minor units; 0 where it was retained
-    retained        BIGINT    NOT NULL, -- return premium that is kept for good, never negative
+    amount          BIGINT    NOT NULL, -- the difference booked, signed, minor units; 0 if retained
+    retained        BIGINT    NOT NULL, -- return premium that is never returned; not negative
     state_amount    BIGINT    NOT NULL, -- a − refunds, minor units of the allocation's currency
     state_value     BIGINT    NOT NULL, -- its PV at the locked rate, minor units of currency
-    lead_days       BIGINT    NOT NULL, -- D − P; negative: no premium, which is what flags it
+    lead_days       BIGINT    NOT NULL, -- D − P; negative: no premium, and flagged
     ppm             BIGINT    NOT NULL, -- of the band of the lead; 0 where the lead is negative
     premium         BIGINT    NOT NULL, -- of the state, minor units of currency
     minimum_applied BOOLEAN   NOT NULL, -- premium is the minimum per line
@@ -956,7 +956,7 @@ CREATE TABLE exposure_deltas (
     counted    BIGINT NOT NULL,           -- allocations, of instalments bookings; signed, as are the amounts
     amount     BIGINT NOT NULL,           -- minor units of currency
     locked     BIGINT NOT NULL,           -- minor units of valued_in: each allocation at its own rate, rounded by itself
-    noted_at   BIGINT NOT NULL,           -- by the real clock: what is old is folded
+    noted_at   BIGINT NOT NULL,           -- by the real clock: old deltas are folded
     known_at   BIGINT NOT NULL DEFAULT 0, -- when it was recorded; 0: before known_since
     {{key}} (site_id, id)
 );
@@ -973,12 +973,12 @@ CREATE TABLE exposure_folds (
 CREATE TABLE exposure_buckets (
     site_id     BIGINT    NOT NULL,
     id          {{serial}},
-    first_day   BIGINT    NOT NULL,            -- from which on the first of them counts
-    final_day   BIGINT    NOT NULL,            -- from which on all of them do
-    last_day    BIGINT    NOT NULL,            -- after which none of them does
-    counted     BIGINT    NOT NULL,            -- how many they are
+    first_day   BIGINT    NOT NULL,            -- from which the first delta counts
+    final_day   BIGINT    NOT NULL,            -- from which all deltas count
+    last_day    BIGINT    NOT NULL,            -- after which no delta counts
+    counted     BIGINT    NOT NULL,            -- number of deltas
     deltas      {{bytes}} NOT NULL,            -- opaque to SQL
-    final_known BIGINT    NOT NULL DEFAULT 0,  -- when the last of them was recorded
+    final_known BIGINT    NOT NULL DEFAULT 0,  -- when the last delta was recorded
     known       {{bytes}} NOT NULL DEFAULT '', -- when each was recorded, opaque to SQL; '': all before known_since
     {{key}} (site_id, id)
 );
@@ -1004,10 +1004,10 @@ CREATE TABLE exposure_blocks (
     view         TEXT      NOT NULL,
     block        BIGINT    NOT NULL, -- days since 1970 / 32
     cell         BIGINT    NOT NULL,
-    counted      BIGINT    NOT NULL, -- sums over the block, of
-    amount       BIGINT    NOT NULL, -- what is at risk,
-    by_end       BIGINT    NOT NULL, -- what of it is not yet delivered with recognition end_date,
-    by_start     BIGINT    NOT NULL, -- and with start_date, and
+    counted      BIGINT    NOT NULL, -- allocations; sums over the block, as the next six
+    amount       BIGINT    NOT NULL, -- amount at risk
+    by_end       BIGINT    NOT NULL, -- undelivered amount with recognition end_date
+    by_start     BIGINT    NOT NULL, -- undelivered amount with recognition start_date
     locked       BIGINT    NOT NULL, -- the same three at locked rates
     locked_end   BIGINT    NOT NULL,
     locked_start BIGINT    NOT NULL,
@@ -1039,7 +1039,7 @@ CREATE INDEX fixings_that_expire ON fixings (expires_at) WHERE expires_at IS NOT
 
 -- Limits (limits, R12).
 
--- What a site, a channel, a booking or a payment may reach. Limits are only added: of those in force on a day the one from the latest
+-- Limits of a site, a channel, a booking or a payment. They are only added: of those in force on a day the one from the latest
 -- day counts, of two from the same day the later recorded one.
 CREATE TABLE limits (
     site_id     BIGINT NOT NULL,
@@ -1047,8 +1047,8 @@ CREATE TABLE limits (
     scope       TEXT   NOT NULL, -- transaction, booking, channel or site
     channel_id  BIGINT,          -- of this channel alone, before the general one; NULL: of every channel, or of the site
     from_day    BIGINT NOT NULL, -- in force from then on
-    amount      BIGINT,          -- minor units of currency; NULL: no limit of its own from then on
-    currency    TEXT   NOT NULL, -- the policy's on from_day: what a use is counted in
+    amount      BIGINT,          -- minor units of currency; NULL: no separate limit from then on
+    currency    TEXT   NOT NULL, -- of the policy on from_day; use is counted in it
     note        TEXT   NOT NULL, -- the reason, for later readers
     author_id   BIGINT NOT NULL, -- 0: the program itself
     author      TEXT   NOT NULL,
@@ -1058,7 +1058,7 @@ CREATE TABLE limits (
     FOREIGN KEY (site_id, channel_id) REFERENCES channels (site_id, id)
 );
 
--- A use that rose to 80, 95 or 100 % of its limit. Append-only; the next one comes once the use has fallen below.
+-- Use that reached 80, 95 or 100 % of a limit. Append-only; the next row of a threshold follows once use has fallen below it.
 CREATE TABLE limit_events (
     site_id        BIGINT NOT NULL,
     id             {{serial}},
@@ -1094,8 +1094,8 @@ CREATE TABLE over_limits (
 );
 CREATE INDEX over_limits_by_transaction ON over_limits (site_id, transaction_id);
 
--- What changed the use of a channel and its site, in the order in which it counts: the id. A row is written with its cause and
--- removed when it is settled, so that nothing is lost or counted twice.
+-- Changes to the use of a channel and its site, which count in the order of their ids. A row is written with its cause and
+-- removed when it has been counted, so that nothing is lost or counted twice.
 CREATE TABLE limit_changes (
     site_id        BIGINT NOT NULL,
     id             {{serial}},
@@ -1110,8 +1110,8 @@ CREATE INDEX limit_changes_by_id ON limit_changes (id);
 -- A new policy is a change, too: the running use follows it from its place in the order.
 CREATE INDEX limit_changes_of_policies ON limit_changes (site_id, recorded_at) WHERE kind = 'policy';
 
--- The last change of a site that had been seen at an instant. Ids can become visible out of order, but what has an id up to this one had begun
--- by then, and is visible or gone once the longest life of a write is over.
+-- The last change of a site that was visible at an instant. Ids can become visible out of order, but writes with ids up to this one had
+-- begun by then, and are committed or rolled back after the maximum duration of a write.
 CREATE TABLE limit_horizons (
     site_id BIGINT NOT NULL,
     up_to   BIGINT NOT NULL, -- id of a change
@@ -1119,7 +1119,7 @@ CREATE TABLE limit_horizons (
     PRIMARY KEY (site_id, up_to)
 );
 
--- How far the running use of a site has come. Updating the version is the lock on all that follows from it.
+-- The progress of a site's running use. Updating the version locks everything derived from it.
 CREATE TABLE limit_books (
     site_id     BIGINT NOT NULL PRIMARY KEY,
     day         BIGINT NOT NULL, -- the uses are those at the end of this day
@@ -1182,7 +1182,7 @@ CREATE TABLE statement_progress (
     FOREIGN KEY (site_id, channel_id) REFERENCES channels (site_id, id)
 );
 
--- A statement as it was issued; rows never change. Which premium lines it covers follows from channel, currency and recorded_at, so
+-- A statement as issued; rows never change. Its premium lines are determined by channel, currency and recorded_at, so
 -- a line can never be on two statements or on none.
 CREATE TABLE statements (
     site_id    BIGINT    NOT NULL,
@@ -1192,15 +1192,15 @@ CREATE TABLE statements (
     period     TEXT      NOT NULL, -- month, biweek or week
     first_day  BIGINT    NOT NULL, -- of the period, as people read it
     last_day   BIGINT    NOT NULL,
-    from_at    BIGINT    NOT NULL, -- covers what was recorded from this instant on
-    until_at   BIGINT    NOT NULL, -- and before this one
+    from_at    BIGINT    NOT NULL, -- covers records from this instant
+    until_at   BIGINT    NOT NULL, -- up to this one, exclusive
     issued_at  BIGINT    NOT NULL,
     due_day    BIGINT    NOT NULL,
     currency   TEXT      NOT NULL, -- policy currency Q
     opening    BIGINT    NOT NULL, -- minor units of currency, as all amounts here
-    payments   BIGINT    NOT NULL, -- recorded within from_at to until_at, against whichever statement of the account
+    payments   BIGINT    NOT NULL, -- recorded from from_at up to until_at, for any statement of the account
     closing    BIGINT    NOT NULL,
-    account    BIGINT    NOT NULL, -- all charges ever, this statement included: what of it is open follows from the payments
+    account    BIGINT    NOT NULL, -- all charges to date, including this statement: its open amount is computed from this and all payments
     content    TEXT      NOT NULL, -- JSON: names, lines by kind, minimum and taxes as they were
     digest     {{bytes}} NOT NULL DEFAULT '',
     UNIQUE (site_id, number),
@@ -1237,7 +1237,7 @@ CREATE TABLE protection_requests (
     site_id     BIGINT NOT NULL,
     channel_id  BIGINT NOT NULL,
     state       TEXT   NOT NULL, -- writing, asked, questions, taken or refused
-    facts       TEXT   NOT NULL, -- what it says, as JSON
+    facts       TEXT   NOT NULL, -- its contents, as JSON
     note        TEXT   NOT NULL, -- the last word of the operator
     asked_by    TEXT   NOT NULL,
     asked_at    BIGINT,
@@ -1282,7 +1282,7 @@ CREATE TABLE protection_pieces (
 CREATE TABLE certificates (
     site_id    BIGINT NOT NULL,
     booking_id BIGINT NOT NULL,
-    number     BIGINT NOT NULL,        -- of the key, among those of the booking, from 1
+    number     BIGINT NOT NULL,        -- of the key, from 1 per booking
     key_hash   TEXT   NOT NULL, -- for finding the page
     sealed_key TEXT   NOT NULL,        -- sealed, so that the link can be shown again; '' once the key is revoked
     created_at BIGINT NOT NULL,
@@ -1296,7 +1296,7 @@ CREATE TABLE certificates (
 CREATE TABLE traveller_notes (
     site_id    BIGINT NOT NULL,
     booking_id BIGINT NOT NULL,
-    number     BIGINT NOT NULL, -- among those of the booking, from 1
+    number     BIGINT NOT NULL, -- from 1 per booking
     noted_at   BIGINT NOT NULL,
     asked      TEXT   NOT NULL, -- bank, insurer, protection or nobody
     paid_back  BIGINT NOT NULL, -- minor units of the currency of the booking
@@ -1312,11 +1312,11 @@ CREATE TABLE events (
     site_id     BIGINT NOT NULL,
     id          {{serial}},      -- drawn before the commit, so rows become visible in another order
     position    BIGINT,          -- in the feed of the site: from 1 without gaps; NULL until the row was given its place
-    type        TEXT   NOT NULL, -- such as booking.created; it says of which kind the object is
+    type        TEXT   NOT NULL, -- such as booking.created; it determines the kind of the object
     object_id   BIGINT NOT NULL,
     at          BIGINT NOT NULL, -- when it happened, by the clock of the site
     recorded_at BIGINT NOT NULL, -- by the real clock
-    details     TEXT   NOT NULL  -- JSON: what the event itself says
+    details     TEXT   NOT NULL  -- JSON: details of the event
 );
 {{postgres}}ALTER TABLE events ADD PRIMARY KEY (site_id, id);
 CREATE INDEX events_by_position ON events (site_id, position) WHERE position IS NOT NULL;
@@ -1436,9 +1436,9 @@ CREATE TABLE mails (
     booking_id     BIGINT  NOT NULL,           -- 0: it is about none
     copy           BOOLEAN NOT NULL,           -- to primary_mail, of a mail to the traveller
     recipient      TEXT    NOT NULL,           -- the address; '' where there is none, or it was forgotten
-    letter         TEXT    NOT NULL,           -- JSON: what the text is made of; '' once it was forgotten
+    letter         TEXT    NOT NULL,           -- JSON: the values of the text; '' once deleted
     state          TEXT    NOT NULL,           -- outbox, waiting, sending, sent, dead or unknown
-    answer         TEXT    NOT NULL,           -- the last answer of the server, or what went wrong
+    answer         TEXT    NOT NULL,           -- the last response of the server, or the error
     attempts       BIGINT  NOT NULL,           -- since it was asked for
     resends        BIGINT  NOT NULL,           -- how often it was resent on request
     queued_at      BIGINT  NOT NULL,
@@ -1539,10 +1539,10 @@ CREATE TABLE imports (
     payments_created     BIGINT  NOT NULL,
     payments_there       BIGINT  NOT NULL,
     refused              BIGINT  NOT NULL,
-    channels             TEXT    NOT NULL,           -- the names of those that it created, as JSON
+    channels             TEXT    NOT NULL,           -- names of the channels that it created, as JSON
     totals               TEXT    NOT NULL DEFAULT '[]', -- of the payments that it created by type and currency, as JSON
-    notes                TEXT    NOT NULL DEFAULT '{}', -- what a person should know about the file, as JSON
-    proposal_id          BIGINT,                     -- what another operator has to approve
+    notes                TEXT    NOT NULL DEFAULT '{}', -- notes about the file, as JSON
+    proposal_id          BIGINT,                     -- awaits approval by another operator
     problem              TEXT    NOT NULL,           -- why it failed
     author_id            BIGINT  NOT NULL,
     author               TEXT    NOT NULL,
@@ -1572,7 +1572,7 @@ CREATE TABLE import_pieces (
     FOREIGN KEY (site_id, import_id) REFERENCES imports (site_id, id)
 );
 
--- Outcomes of the rows. Those of a real import are written with what they made.
+-- Results of the rows. A real import writes them together with the records it creates.
 CREATE TABLE import_rows (
     site_id        BIGINT  NOT NULL,
     import_id      BIGINT  NOT NULL,
@@ -1594,7 +1594,7 @@ CREATE TABLE import_shares (
     created    BOOLEAN NOT NULL, -- the import would create it
     mode       TEXT    NOT NULL,
     currency   TEXT    NOT NULL, -- of the sums
-    payments   BIGINT  NOT NULL, -- those that would be created
+    payments   BIGINT  NOT NULL, -- number of payments that would be created
     added      BIGINT  NOT NULL,
     taken      BIGINT  NOT NULL,
     first_paid TEXT    NOT NULL, -- days, such as 2026-03-31
@@ -1638,7 +1638,7 @@ CREATE UNIQUE INDEX insolvencies_open ON insolvencies (site_id, channel_id) WHER
 CREATE INDEX insolvencies_by_channel ON insolvencies (site_id, channel_id, id);
 CREATE INDEX insolvencies_to_work ON insolvencies (site_id, id) WHERE state = 'confirmed' OR premium_due;
 
--- What happened to insolvencies. Append-only.
+-- History of insolvencies. Append-only.
 CREATE TABLE insolvency_events (
     site_id       BIGINT NOT NULL,
     id            {{serial}},
@@ -1687,7 +1687,7 @@ CREATE TABLE insolvency_lines (
     policy_currency TEXT   NOT NULL, -- of the locked rate; '' while the allocation waited for one
     from_rate       TEXT   NOT NULL, -- of currency per EUR; '' where both currencies are the same
     to_rate         TEXT   NOT NULL, -- of policy_currency per EUR
-    not_eligible    TEXT   NOT NULL, -- why no claim can take from it; '' if it is eligible
+    not_eligible    TEXT   NOT NULL, -- reason for which no claim can be made; '' if eligible
     {{key}} (site_id, id),
     UNIQUE (site_id, insolvency_id, allocation_id),
     FOREIGN KEY (site_id, insolvency_id) REFERENCES insolvencies (site_id, id),
@@ -1696,8 +1696,8 @@ CREATE TABLE insolvency_lines (
 
 -- Claims (claims).
 
--- One dispute of one allocation of an insolvent merchant (R13). What is covered of it follows from all claims of its year of
--- account, so that it is computed when it is read.
+-- One dispute of one allocation of an insolvent merchant (R13). The covered amount depends on all claims of the year of
+-- account, so it is computed when read.
 CREATE TABLE claims (
     site_id         BIGINT  NOT NULL,
     id              {{serial}},
@@ -1708,17 +1708,17 @@ CREATE TABLE claims (
     booking_id      BIGINT  NOT NULL,
     source          TEXT    NOT NULL, -- the processor of the dispute
     case_id         TEXT    NOT NULL, -- its id of the case
-    first_day       BIGINT  NOT NULL, -- of the first debit: claims take in order of first_day, source, case_id
+    first_day       BIGINT  NOT NULL, -- of the first debit; claims use up amounts in the order of first_day, source, case_id
     state           TEXT    NOT NULL, -- open, assessed, approved, paid, rejected or withdrawn
     currency        TEXT    NOT NULL, -- of the allocation
     disputed        BIGINT  NOT NULL, -- minor units of currency, as the next three
     loss            BIGINT  NOT NULL,
     payable         BIGINT  NOT NULL,
-    represent       BIGINT  NOT NULL, -- what is not payable
-    reason          TEXT    NOT NULL, -- why; '' where represent is 0 or the claim was rejected or withdrawn
+    represent       BIGINT  NOT NULL, -- the part of disputed that is not payable
+    reason          TEXT    NOT NULL, -- of represent; '' if it is 0 or the claim is rejected or withdrawn
     policy_currency TEXT    NOT NULL, -- Q of the policy in force at the trigger
     value           BIGINT,           -- of payable, minor units of policy_currency; NULL while pending_rate
-    paid            BIGINT  NOT NULL, -- minor units of policy_currency, less what was set off
+    paid            BIGINT  NOT NULL, -- minor units of policy_currency, less amounts set off
     released        BOOLEAN NOT NULL, -- other protection does not pay
     assessed_by_id  BIGINT  NOT NULL, -- 0: not assessed
     assessed_by     TEXT    NOT NULL,
@@ -1735,7 +1735,7 @@ CREATE TABLE claims (
 CREATE INDEX claims_by_state ON claims (site_id, state, id);
 CREATE INDEX claims_by_order ON claims (site_id, insolvency_id, first_day, source, case_id, id);
 
--- What happened to claims, and what was payable then. Append-only.
+-- History of claims, with the payable amount at the time. Append-only.
 CREATE TABLE claim_events (
     site_id     BIGINT NOT NULL,
     id          {{serial}},
@@ -1761,7 +1761,7 @@ CREATE TABLE claim_marks (
     FOREIGN KEY (site_id, insolvency_id) REFERENCES insolvencies (site_id, id)
 );
 
--- What is paid to the beneficiary of a merchant for its claims (R13).
+-- Payments to the beneficiary of a merchant for its claims (R13).
 CREATE TABLE payouts (
     site_id         BIGINT NOT NULL,
     id              {{serial}},
@@ -1770,7 +1770,7 @@ CREATE TABLE payouts (
     state           TEXT   NOT NULL, -- planned, signed, paid or failed
     policy_currency TEXT   NOT NULL, -- Q
     value           BIGINT NOT NULL, -- the sum of its lines, minor units of policy_currency
-    currency        TEXT   NOT NULL, -- in which it is paid
+    currency        TEXT   NOT NULL, -- of the bank transfer
     amount          BIGINT NOT NULL, -- minor units of currency
     from_rate       TEXT   NOT NULL, -- of policy_currency per EUR; '' where both currencies are the same
     to_rate         TEXT   NOT NULL, -- of currency per EUR
@@ -1787,7 +1787,7 @@ CREATE TABLE payouts (
     FOREIGN KEY (site_id, channel_id) REFERENCES channels (site_id, id)
 );
 
--- What happened to payouts. Append-only.
+-- History of payouts. Append-only.
 CREATE TABLE payout_events (
     site_id     BIGINT NOT NULL,
     id          {{serial}},
@@ -1803,7 +1803,7 @@ CREATE TABLE payout_events (
 );
 CREATE INDEX payout_events_by_payout ON payout_events (site_id, payout_id, id);
 
--- What a payout pays of each claim; negative where it was overpaid before. Append-only.
+-- The amount that a payout pays for each claim; negative if the claim was overpaid before. Append-only.
 CREATE TABLE payout_lines (
     site_id   BIGINT NOT NULL,
     id        {{serial}},
@@ -1917,7 +1917,7 @@ CREATE TABLE disputes (
     channel_id          BIGINT,          -- of the payment, or of the merchant that the processor names; NULL: not known
     transaction_id      BIGINT,          -- the payment; NULL: not matched
     matching            TEXT   NOT NULL, -- matched, queue or unmatched
-    rule                TEXT   NOT NULL, -- that matched it; '' where it is not matched
+    rule                TEXT   NOT NULL, -- of the match; '' if unmatched
     rule_version        TEXT   NOT NULL,
     score               BIGINT NOT NULL, -- 0 where another rule matched it
     candidates          TEXT   NOT NULL, -- JSON: payments with their points, the best first; opaque to SQL
@@ -1928,23 +1928,23 @@ CREATE TABLE disputes (
     reason_family       TEXT   NOT NULL, -- services_not_provided, credit_not_processed or other; '' where unknown
     scheme              TEXT   NOT NULL, -- of the payment's card, else as reported; '' where unknown
     due_day             BIGINT,          -- last day to answer; NULL where unknown
-    assignee            TEXT   NOT NULL, -- the name of who works on it; '' for nobody
+    assignee            TEXT   NOT NULL, -- username; '' if unassigned
     merchant            TEXT   NOT NULL, -- as the processor names it
-    clues               TEXT   NOT NULL, -- JSON: what was reported about the payment; opaque to SQL
-    acquirer_reference  TEXT   NOT NULL, -- of these clues, to try it again when a payment arrives
+    clues               TEXT   NOT NULL, -- JSON: reported details of the payment; opaque to SQL
+    acquirer_reference  TEXT   NOT NULL, -- from the clues, as the next four: matched again when a payment arrives
     processor_reference TEXT   NOT NULL,
     processor_alias     TEXT   NOT NULL,
     payment_reference   TEXT   NOT NULL,
     last_four           TEXT   NOT NULL,
     amount              BIGINT NOT NULL, -- disputed, as reported
     currency            TEXT   NOT NULL,
-    base_currency       TEXT   NOT NULL, -- of the payment; '' where it is not matched
+    base_currency       TEXT   NOT NULL, -- of the payment; '' if unmatched
     debits              BIGINT NOT NULL, -- minor units of base_currency, as in the ledger
     credits             BIGINT NOT NULL,
     opened_day          BIGINT NOT NULL, -- of the first event
     waiting             BIGINT NOT NULL, -- movements of a matched case that wait for a rate
     alerted_day         BIGINT,          -- the due_day for which an alert was recorded
-    tried_at            BIGINT NOT NULL, -- when it was last tried to match it, or to convert what waits
+    tried_at            BIGINT NOT NULL, -- last attempt to match the case or to convert waiting movements
     version             BIGINT NOT NULL, -- taking it is the lock on the case
     created_at          BIGINT NOT NULL,
     modified_at         BIGINT NOT NULL,
@@ -1956,7 +1956,7 @@ CREATE TABLE disputes (
 CREATE INDEX disputes_by_transaction ON disputes (site_id, transaction_id, id) WHERE transaction_id IS NOT NULL;
 CREATE INDEX disputes_by_due ON disputes (site_id, due_day, id) WHERE status = 'open';
 CREATE INDEX disputes_by_modified ON disputes (site_id, modified_at, id);
--- What waits for a payment, by what a payment may have.
+-- Cases that wait for a payment, by the fields that can identify it.
 CREATE INDEX disputes_wait_acquirer ON disputes (site_id, acquirer_reference) WHERE matching <> 'matched' AND acquirer_reference <> '';
 CREATE INDEX disputes_wait_processor ON disputes (site_id, processor_reference) WHERE matching <> 'matched' AND processor_reference <> '';
 CREATE INDEX disputes_wait_alias ON disputes (site_id, processor_alias) WHERE matching <> 'matched' AND processor_alias <> '';
@@ -1964,7 +1964,7 @@ CREATE INDEX disputes_wait_reference ON disputes (site_id, payment_reference) WH
 CREATE INDEX disputes_wait_last_four ON disputes (site_id, last_four) WHERE matching <> 'matched' AND last_four <> '';
 CREATE INDEX disputes_wait_rate ON disputes (site_id, tried_at, id) WHERE waiting > 0;
 
--- What was reported about a case, and what people did with it. Append-only.
+-- Reports about a case, and actions of people. Append-only.
 CREATE TABLE dispute_events (
     site_id     BIGINT    NOT NULL,
     id          {{serial}},
@@ -1985,14 +1985,14 @@ CREATE TABLE dispute_events (
     source      TEXT      NOT NULL, -- as reported: with case_id, the key of the case
     case_id     TEXT      NOT NULL,
     merchant    TEXT      NOT NULL,
-    clues       TEXT      NOT NULL, -- JSON: what was reported about the payment; '' where nothing was, opaque to SQL
+    clues       TEXT      NOT NULL, -- JSON: reported details of the payment, opaque to SQL; '' if none
     same_as     BIGINT,             -- the event that this one repeats with something added
     object_id   BIGINT,             -- of a match and its undoing: the payment
     rule        TEXT      NOT NULL, -- of a match
     rule_version TEXT     NOT NULL,
     score       BIGINT    NOT NULL,
     points      TEXT      NOT NULL, -- JSON: the parts of the score; '' where another rule matched it, opaque to SQL
-    note        TEXT      NOT NULL, -- of a person: a note, a reason, who works on it
+    note        TEXT      NOT NULL, -- text of a note, reason of an action, or assignee
     origin      TEXT      NOT NULL, -- source: processor, file, transaction, person
     raw         TEXT      NOT NULL, -- as received, opaque to SQL
     author_id   BIGINT    NOT NULL,
@@ -2004,7 +2004,7 @@ CREATE TABLE dispute_events (
 );
 CREATE INDEX dispute_events_by_dispute ON dispute_events (site_id, dispute_id, id);
 
--- What a movement did in the ledger. Append-only.
+-- Postings of a movement in the ledger. Append-only.
 CREATE TABLE dispute_postings (
     site_id        BIGINT    NOT NULL,
     id             {{serial}},
@@ -2017,7 +2017,7 @@ CREATE TABLE dispute_postings (
     base           BIGINT    NOT NULL, -- minor units of its base currency
     converted      BOOLEAN   NOT NULL, -- at a fixing, from a third currency
     day            BIGINT    NOT NULL, -- of the event, when this was recorded
-    undoes         BIGINT,             -- the posting that this one takes back, because the case was matched to another payment
+    undoes         BIGINT,             -- the posting reversed by this one, because the case was matched to another payment
     recorded_at    BIGINT    NOT NULL,
     digest         {{bytes}} NOT NULL DEFAULT '',
     {{key}} (site_id, id),
