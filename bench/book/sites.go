@@ -18,7 +18,7 @@ import (
 // sitesAtOnce is how many sites are created at a time, so that their writes share commits.
 const sitesAtOnce = 16
 
-// MakeSites creates n sites through the product. One in paid of them is a sandbox, where nobody has to approve a protected merchant: it has a
+// MakeSites creates n sites through the product. One in paid of them is a sandbox, where a protected merchant needs no approval: it has a
 // merchant with bookings, and a payment for the first booking. It returns the sites in the order of their paths.
 func MakeSites(ctx context.Context, service *app.App, today civil.Day, n, paid, bookings int) ([]Site, error) {
 	list := make([]Site, n)

@@ -257,7 +257,7 @@ func (o *overNodes) lose() (err error) {
 	return errors.Join(both.attach(), o.home.lose())
 }
 
-// replace promotes the standby, and tells the cluster its address.
+// replace promotes the standby, and sets its address in the cluster.
 func (o *overNodes) replace() error {
 	if err := o.standby.do("pg_ctl", "--pgdata", o.standby.data(), "--wait", "promote"); err != nil {
 		return err

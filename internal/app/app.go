@@ -166,7 +166,7 @@ func New(cfg Config) *App {
 	return a
 }
 
-// addPeople builds the use cases for people, for what they are sent, and for what they claim.
+// addPeople builds the use cases for people, notifications and claims.
 func (a *App) addPeople() {
 	cfg, db := a.Config, a.DB
 	a.Claims = &claims.Claims{DB: db, Insolvencies: a.Insolvencies, MostLines: cfg.Batches.Payout}

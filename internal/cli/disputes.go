@@ -246,7 +246,7 @@ func (c disputeUnmatchCmd) Run(ctx context.Context, p *program) error {
 type disputeAssignCmd struct {
 	siteFlag
 	ID       int64  `arg:"" help:"Dispute id."`
-	Assigned string `arg:"" optional:"" help:"Name of the person (default: nobody)."`
+	Assigned string `arg:"" optional:"" help:"Name of the person (default: unassigned)."`
 }
 
 // Run assigns it.

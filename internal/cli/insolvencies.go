@@ -21,7 +21,7 @@ type insolvencyCmd struct {
 	Withdraw        insolvencyWithdrawCmd    `cmd:"" help:"Withdraw a report that was a mistake. New payments are protected again."`
 	List            insolvencyListCmd        `cmd:"" help:"List insolvencies."`
 	Show            insolvencyShowCmd        `cmd:"" help:"Show an insolvency with its history."`
-	Figures         insolvencyFiguresCmd     `cmd:"" help:"Show what was exposed, and what is payable, covered, paid, expected and recovered."`
+	Figures         insolvencyFiguresCmd     `cmd:"" help:"Show the exposed, payable, covered, paid, expected and recovered amounts."`
 	Affected        insolvencyAffectedCmd    `cmd:"" help:"List the payments in the snapshot, those of people travelling now first."`
 	Snapshot        insolvencySnapshotCmd    `cmd:"" help:"Print the snapshot. The SHA-256 of this text is the hash of the snapshot."`
 	CloseClaims     insolvencyCloseClaimsCmd `cmd:"" name:"close-claims" help:"Stop taking claims."`

@@ -37,8 +37,8 @@ type drawn struct {
 	most int     // PostgreSQL: how many the last statement drew
 }
 
-// imported are the tables that an import adds many rows to in one write, so that it draws more and more ids at once. Elsewhere, an id that is
-// not used would only be a gap in what people see.
+// imported are the tables to which an import adds many rows in one write. For these, a write draws more and more ids at once. For other tables,
+// unused ids would only cause visible gaps.
 var imported = []string{"bookings", "transactions", "payments"}
 
 // Bounds of how many ids one statement draws ahead.

@@ -80,7 +80,7 @@ func gatherFold(ctx context.Context, store *store.DB, siteID int64, limit int) (
 	return f, nil
 }
 
-// read reads the deltas after those that the fold already has.
+// read reads the deltas that the fold does not have yet.
 func (f *fold) read(ctx context.Context, db *store.DB, limit int) (deltas []exposure.Delta, err error) {
 	last := int64(0)
 	if n := len(f.ids); n > 0 {

@@ -86,11 +86,11 @@ const (
 	ProposalOpened              Type = "proposal.opened"
 	ProposalDecided             Type = "proposal.decided"
 	DisputeOpened               Type = "dispute.opened"
-	DisputeUpdated              Type = "dispute.updated" // its state, deadline, payment or who works on it
+	DisputeUpdated              Type = "dispute.updated" // its state, deadline, payment or assignee
 	DisputeClosed               Type = "dispute.closed"  // won, lost, accepted, expired, cancelled or prevented
 	DisputeDue                  Type = "dispute.due"     // its deadline is near
 	InsolvencyReported          Type = "insolvency.reported"
-	InsolvencyConfirmed         Type = "insolvency.confirmed" // nothing of the channel is protected any more
+	InsolvencyConfirmed         Type = "insolvency.confirmed" // new payments of the channel are not protected
 	InsolvencyOpened            Type = "insolvency.opened"    // its snapshot exists
 	InsolvencyWithdrawn         Type = "insolvency.withdrawn"
 	InsolvencyClaimsClosed      Type = "insolvency.claims_closed"
@@ -98,9 +98,9 @@ const (
 	InsolvencyReinstated        Type = "insolvency.reinstated"
 	InsolvencyProcessingAllowed Type = "insolvency.processing_allowed"
 	ClaimCreated                Type = "claim.created"
-	ClaimChanged                Type = "claim.changed" // what is payable, by a dispute, a refund or a rate
+	ClaimChanged                Type = "claim.changed" // its payable amount, because of a dispute, a refund or a rate
 	ClaimAssessed               Type = "claim.assessed"
-	ClaimApproved               Type = "claim.approved" // by one person; its state says whether it needs another
+	ClaimApproved               Type = "claim.approved" // by one person; its state shows whether another must approve
 	ClaimRejected               Type = "claim.rejected"
 	ClaimWithdrawn              Type = "claim.withdrawn"
 	ClaimReopened               Type = "claim.reopened"

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Cover is the terms of cover of a policy: what it pays of the claims of an insolvency (R13). Those of the policy in force at the
+// Cover is the terms of cover of a policy, which limit the covered amount of claims (R13). The terms of the policy in force at the
 // trigger apply. An amount of 0 means that the policy has no such term.
 type Cover struct {
 	Deductible     int64 `json:"deductible"`      // minor units of the policy currency, of each insolvency: borne by the site

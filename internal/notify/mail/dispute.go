@@ -75,11 +75,11 @@ func (w *writer) aboutDispute(v *view, link string) {
 	due := civil.Day(f.Due).Long()
 	v.Greeting = w.say("mail.hello")
 	v.Subject = fmt.Sprintf("Answer dispute %s by %s", clean(f.CaseID, maxName), due)
-	text := "A dispute is open and has to be answered by " + due + "."
+	text := "A dispute is open and must be answered by " + due + "."
 	if w.Channel != "" {
-		text = "A dispute of a payment to " + clean(w.Channel, maxName) + " is open and has to be answered by " + due + "."
+		text = "A dispute of a payment to " + clean(w.Channel, maxName) + " is open and must be answered by " + due + "."
 	}
-	v.Paragraphs = []string{text, "Send the evidence to your processor, or accept the dispute. If nobody answers in time, it is lost."}
+	v.Paragraphs = []string{text, "Send the evidence to your processor, or accept the dispute. Without an answer in time, it is lost."}
 	v.Rows = append(v.Rows, row{"Processor", clean(f.Source, maxName)}, row{"Case", clean(f.CaseID, maxName)})
 	if f.Currency != "" {
 		v.Rows = append(v.Rows, row{"Amount", string(f.Currency) + " " + money.Format(f.Amount, f.Currency)})

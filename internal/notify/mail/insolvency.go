@@ -34,7 +34,7 @@ var failures = []event.Type{event.InsolvencyReported, event.InsolvencyConfirmed,
 	event.InsolvencyClaimsClosed, event.InsolvencyClosed, event.InsolvencyReinstated}
 
 // mailsAboutInsolvency creates the e-mails about the failure of a merchant: to operators when it is reported, so that one of them
-// confirms it, and from then on to the site's admins. None says what is no longer true.
+// confirms it, and from then on to the site's admins. Outdated e-mails are not created.
 func (m *Mails) mailsAboutInsolvency(tx *store.Tx, site merchant.Site, e event.Event) ([]Mail, error) {
 	var details event.Details
 	if err := json.Unmarshal(e.Details, &details); err != nil {
@@ -78,8 +78,8 @@ func (m *Mails) mailsAboutInsolvency(tx *store.Tx, site merchant.Site, e event.E
 	return h.packed, nil
 }
 
-// outdated reports whether an event says what is no longer true: a report that was decided, or a failure that was withdrawn. Nobody
-// but operators heard of a report that was withdrawn before it was confirmed.
+// outdated reports whether an event no longer applies: a report that was decided, or a failure that was withdrawn. Only operators were
+// notified of a report that was withdrawn before it was confirmed.
 func outdated(t event.Type, i insolvencies.Insolvency) bool {
 	switch {
 	case t == event.InsolvencyReported:

@@ -103,6 +103,5 @@ func LostNode(err error) bool {
 	return strings.Contains(text, "failure on connection marked as essential") || strings.Contains(text, "postmaster was shut down")
 }
 
-// MixedUp reports whether a statement that was prepared on another connection was meant: a pooler that gives each
-// transaction another connection does so.
+// MixedUp reports whether a statement referred to a statement prepared on another connection, as happens behind a transaction pooler.
 func MixedUp(err error) bool { return slices.Contains([]string{"26000", "42P05"}, code(err)) }

@@ -11,7 +11,7 @@ import (
 const turnSuffix = ".turn"
 
 // Turn is that file, opened twice: to hold a shared lock while this process writes, and to check whether others do. No
-// process waits for this lock, so a process that is paused in the middle blocks nobody.
+// process waits for this lock, so a process that is paused in the middle blocks no other.
 type Turn struct{ writes, checks *os.File }
 
 // OpenTurn opens the file. Without it the processes do not see each other, and share the database as well as SQLite lets them.
