@@ -13,15 +13,15 @@ import (
 
 const caseColumns = `site_id, id, source, case_id, COALESCE(channel_id, 0), COALESCE(transaction_id, 0), matching, rule, rule_version, score,
 	candidates, stage, status, reason_code, reason, reason_family, scheme, due_day, assignee, merchant, clues, amount, currency, base_currency, debits, credits,
-	opened_day, waiting, alerted_day, version, created_at, modified_at`
+	opened_day, waiting, alerted_day, tried_at, version, created_at, modified_at`
 
 func scanCase(scan func(dest ...any) error) (c Case, err error) {
 	var due, alerted sql.NullInt64
 	var candidates, clues string
 	err = scan(&c.SiteID, &c.ID, &c.Source, &c.CaseID, &c.ChannelID, &c.TransactionID, &c.Matching, &c.Rule, &c.RuleVersion, &c.Score,
 		&candidates, &c.Stage, &c.Status, &c.ReasonCode, &c.Reason, &c.Family, &c.Scheme, &due, &c.Assignee, &c.Merchant, &clues, &c.Amount, &c.Currency,
-		&c.BaseCurrency, &c.Debits, &c.Credits, &c.OpenedOn, &c.Waiting, &alerted, &c.Version,
-		store.Stored{Instant: &c.CreatedAt}, store.Stored{Instant: &c.ModifiedAt})
+		&c.BaseCurrency, &c.Debits, &c.Credits, &c.OpenedOn, &c.Waiting, &alerted,
+		store.Stored{Instant: &c.triedAt}, &c.Version, store.Stored{Instant: &c.CreatedAt}, store.Stored{Instant: &c.ModifiedAt})
 	if err != nil {
 		return c, err
 	}
@@ -60,7 +60,7 @@ func insertCase(tx *store.Tx, c Case) (stored Case, created bool, err error) {
 			created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
 			$29, $30, $31, $32, $33, $34, $35, 1, $36, $36)
-		ON CONFLICT (site_id, source, case_id) DO NOTHING`, append(args, store.Micros(tx.Now), store.Micros(tx.Now))...)
+		ON CONFLICT (site_id, source, case_id) DO NOTHING`, append(args, store.Micros(tx.Now))...)
 	if err == nil && n == 0 {
 		stored, err = lockByKey(tx, c.SiteID, c.Source, c.CaseID)
 		return stored, false, err
@@ -68,7 +68,7 @@ func insertCase(tx *store.Tx, c Case) (stored Case, created bool, err error) {
 	return c, true, err
 }
 
-// columns are the values of a case, up to alerted_day.
+// columns are the values of a case, up to tried_at.
 func (c Case) columns() ([]any, error) {
 	candidates, err := json.Marshal(append([]dispute.Candidate{}, c.Candidates...))
 	if err != nil {
@@ -80,6 +80,7 @@ func (c Case) columns() ([]any, error) {
 		string(candidates), c.Stage, c.Status, c.ReasonCode, c.Reason, c.Family, c.Scheme, store.MaybeDay(c.DueOn), c.Assignee, c.Merchant, clues,
 		c.Clues.AcquirerReference, c.Clues.ProcessorReference, c.Clues.ProcessorAlias, c.Clues.PaymentReference, c.Clues.LastFour, c.Amount,
 		c.Currency, c.BaseCurrency, c.Debits, c.Credits, c.OpenedOn, c.Waiting, store.MaybeDay(c.AlertedFor),
+		store.Micros(c.triedAt),
 	}, err
 }
 
@@ -95,7 +96,7 @@ func saveCase(tx *store.Tx, c Case) error {
 			processor_reference = $23, processor_alias = $24, payment_reference = $25, last_four = $26, amount = $27, currency = $28,
 			base_currency = $29, debits = $30, credits = $31, opened_day = $32, waiting = $33, alerted_day = $34, tried_at = $35,
 			modified_at = $36
-		WHERE site_id = $1 AND id = $2`, append(args, store.Micros(tx.Now), store.Micros(tx.Now))...)
+		WHERE site_id = $1 AND id = $2`, append(args, store.Micros(tx.Now))...)
 	return err
 }
 

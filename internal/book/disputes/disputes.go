@@ -57,6 +57,7 @@ type Case struct {
 	Events          []Event   // in order of receipt
 	Postings        []Posting // in order of recording
 	Version         int64
+	triedAt         time.Time // when it was last tried to match it, or to convert what waits
 	CreatedAt       time.Time
 	ModifiedAt      time.Time
 }

@@ -3,6 +3,8 @@ package disputes
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"strings"
 	"time"
 
 	"holdfast/internal/book/ledger"
@@ -85,8 +87,27 @@ func (w *write) again(id int64) error {
 	return w.save(before, &c, false)
 }
 
+// paymentsByCase has the columns that find the payment of a case, and those of the case that wait for them.
+var paymentsByCase = [][2]string{
+	{"acquirer_reference", "acquirer_reference"}, {"processor_reference", "processor_reference"}, {"processor_reference", "processor_alias"},
+	{"reference", "payment_reference"}, {"last_four", "last_four"},
+}
+
+// changedPayments selects the cases that share a value with a payment changed in a range of time, and were not tried since. SQLite reads the
+// left side of a CROSS JOIN first: with a plain JOIN it would read the range once for each case.
+var changedPayments = func() string {
+	var parts []string
+	for _, c := range paymentsByCase {
+		parts = append(parts, fmt.Sprintf(`SELECT c.id FROM (SELECT %[1]s AS value, MAX(modified_at) AS changed FROM transactions
+				WHERE site_id = $1 AND modified_at > $2 AND modified_at <= $3 GROUP BY %[1]s) t
+			CROSS JOIN disputes c WHERE c.site_id = $1 AND c.%[2]s = t.value AND c.matching <> 'matched' AND c.%[2]s <> ''
+				AND c.tried_at < t.changed + $4`, c[0], c[1]))
+	}
+	return strings.Join(parts, " UNION ") + " ORDER BY 1 LIMIT $5"
+}()
+
 // dueCases lists the cases to try: those that share a reference or the last four digits with a payment changed since the mark, up to the
-// mark that is returned, and those that wait for a rate. full: there may be more.
+// mark that is returned, and those that wait for a rate. full: there may be more. The mark stays until all cases before it were tried.
 func dueCases(tx *store.Tx, siteID int64, limit int) (ids []int64, upTo int64, full bool, err error) {
 	var mark int64
 	err = tx.QueryRow(`SELECT COALESCE((SELECT up_to FROM dispute_marks WHERE site_id = $1), 0)`, []any{siteID}, &mark)
@@ -105,18 +126,12 @@ func dueCases(tx *store.Tx, siteID int64, limit int) (ids []int64, upTo int64, f
 	if end.Valid {
 		upTo = end.Int64
 		full = upTo < last
-		ids, err = store.Ids(tx, `SELECT c.id FROM disputes c JOIN transactions t ON t.site_id = $1 AND t.acquirer_reference = c.acquirer_reference
-				AND t.modified_at > $2 AND t.modified_at <= $3 WHERE c.site_id = $1 AND c.matching <> 'matched' AND c.acquirer_reference <> ''
-			UNION SELECT c.id FROM disputes c JOIN transactions t ON t.site_id = $1 AND t.processor_reference = c.processor_reference
-				AND t.modified_at > $2 AND t.modified_at <= $3 WHERE c.site_id = $1 AND c.matching <> 'matched' AND c.processor_reference <> ''
-			UNION SELECT c.id FROM disputes c JOIN transactions t ON t.site_id = $1 AND t.processor_reference = c.processor_alias
-				AND t.modified_at > $2 AND t.modified_at <= $3 WHERE c.site_id = $1 AND c.matching <> 'matched' AND c.processor_alias <> ''
-			UNION SELECT c.id FROM disputes c JOIN transactions t ON t.site_id = $1 AND t.reference = c.payment_reference
-				AND t.modified_at > $2 AND t.modified_at <= $3 WHERE c.site_id = $1 AND c.matching <> 'matched' AND c.payment_reference <> ''
-			UNION SELECT c.id FROM disputes c JOIN transactions t ON t.site_id = $1 AND t.last_four = c.last_four
-				AND t.modified_at > $2 AND t.modified_at <= $3 WHERE c.site_id = $1 AND c.matching <> 'matched' AND c.last_four <> '' ORDER BY 1`, siteID, mark, upTo)
+		ids, err = store.Ids(tx, changedPayments, siteID, mark, upTo, settled.Microseconds(), limit)
 		if err != nil {
 			return nil, 0, false, err
+		}
+		if len(ids) == limit {
+			upTo, full = mark, true
 		}
 	}
 	waiting, err := store.Ids(tx, `SELECT id FROM disputes WHERE site_id = $1 AND waiting > 0 AND tried_at <= $2 ORDER BY tried_at, id LIMIT $3`,

@@ -145,12 +145,18 @@ func (w *write) keepMerchant(name string, channel int64) error {
 	return err
 }
 
-// named finds the payment of a transaction that a report names: a chargeback, a payment, or an authorisation, of which it is one of the
-// captures.
+// named finds the payment of a transaction that a report names. Of captures that fit equally well, it is the first.
 func (w *write) named(c *Case, id int64) ([]found, error) {
 	if id == 0 {
 		return nil, nil
 	}
+	list, err := w.takenBy(c, id)
+	return list[:min(1, len(list))], err
+}
+
+// takenBy finds the payment of a transaction: a chargeback, a payment, or an authorisation, of which it is one of the captures. There are
+// several if their amounts fit equally well.
+func (w *write) takenBy(c *Case, id int64) ([]found, error) {
 	t, err := payments.Transaction(w.tx, w.site.ID, id)
 	if err == nil && t.Type.Operators() {
 		t, err = payments.Transaction(w.tx, w.site.ID, t.LinkedID)
@@ -181,7 +187,10 @@ func (w *write) named(c *Case, id int64) ([]found, error) {
 			fit = 2
 		}
 		if fit > fits {
-			best, fits = addsValue(capture), fit
+			best, fits = nil, fit
+		}
+		if fit == fits {
+			best = append(best, foundIn(capture))
 		}
 	}
 	return best, nil

@@ -1,6 +1,8 @@
 package disputes
 
 import (
+	"strings"
+
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/dispute"
@@ -43,7 +45,7 @@ func (w *write) byKey(c *Case, channel int64, column, value string) ([]found, er
 	if err != nil || len(list) > 0 || len(authorised) != 1 {
 		return list, err
 	}
-	return w.named(c, authorised[0])
+	return w.takenBy(c, authorised[0])
 }
 
 // mostScored is how many payments with the last four digits of a card are scored for one case.
@@ -64,8 +66,8 @@ func candidates(tx *store.Tx, siteID, channel int64, r dispute.Report) (list []d
 	if r.Clues.PaidOn != civil.NoDay {
 		first, last = store.Micros(r.Clues.PaidOn.Start()), store.Micros(r.Clues.PaidOn.End())
 	}
-	w.And(`(t.auth_code <> '' AND t.auth_code = ? OR t.total = ? OR t.base_total = ? OR t.total = ? OR t.base_total = ?
-		OR t.effective_at BETWEEN ? AND ?)`, r.Clues.AuthCode, r.Amount, r.Amount, r.Clues.PaidAmount, r.Clues.PaidAmount, first, last)
+	w.And(`(t.auth_code <> '' AND lower(t.auth_code) = ? OR t.total = ? OR t.base_total = ? OR t.total = ? OR t.base_total = ?
+		OR t.effective_at BETWEEN ? AND ?)`, strings.ToLower(r.Clues.AuthCode), r.Amount, r.Amount, r.Clues.PaidAmount, r.Clues.PaidAmount, first, last)
 	err = tx.Query(`SELECT t.id, t.channel_id, t.currencies, t.total, t.base_currency, t.base_total, t.auth_code, t.last_four, t.bin_number,
 			t.card_type, t.effective_at / 86400000000
 		FROM transactions t WHERE `+w.Text.String()+` AND `+tookMoney+` ORDER BY t.id DESC LIMIT `+w.Arg(mostScored), w.Args,

@@ -60,6 +60,7 @@ func (w *write) take(r dispute.Report, raw string) (c Case, repeated bool, err e
 // report names, or 0.
 func (w *write) settle(c *Case, named int64) error {
 	c.disputed()
+	c.triedAt = w.tx.Now
 	if c.TransactionID == 0 && !c.unmatched() {
 		if err := w.match(c, named); err != nil {
 			return err
@@ -81,7 +82,8 @@ func (w *write) open(r dispute.Report) (c Case, created bool, err error) {
 			c, created, err = insertCase(w.tx, Case{
 				SiteID: w.site.ID, Source: r.Source, CaseID: r.CaseID, Matching: dispute.Unmatched, Clues: noClues,
 				State:    dispute.State{Stage: dispute.Inquiry, Status: dispute.Open, DueOn: civil.NoDay},
-				OpenedOn: civil.DayOf(w.tx.Now), AlertedFor: civil.NoDay, CreatedAt: w.tx.Now, ModifiedAt: w.tx.Now,
+				OpenedOn: civil.DayOf(w.tx.Now), AlertedFor: civil.NoDay, triedAt: w.tx.Now, CreatedAt: w.tx.Now,
+				ModifiedAt: w.tx.Now,
 			})
 		}
 	}

@@ -22,10 +22,9 @@ import (
 
 // Bounds of files over HTTP.
 const (
-	linesPerPiece = 500
-	openUploads   = 10        // unfinished files of a site
-	uploadTries   = 5         // runs without progress until a file fails
-	uploadLife    = time.Hour // after that, an incomplete upload is deleted
+	openUploads = 10        // unfinished files of a site
+	uploadTries = 5         // runs without progress until a file fails
+	uploadLife  = time.Hour // after that, an incomplete upload is deleted
 	// UploadLife is how long a file and the results of its lines can be read.
 	UploadLife = 30 * 24 * time.Hour
 )
@@ -122,7 +121,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// pieceKeeper stores the lines of a file in pieces.
+// pieceKeeper stores the lines of a file in pieces, each for one write of the import.
 type pieceKeeper struct {
 	d      *Disputes
 	ctx    context.Context //nolint:containedctx // it lives as long as one call
@@ -136,7 +135,7 @@ func (k *pieceKeeper) add(line disputefile.Line) error {
 	if k.lines++; k.lines > MostLines {
 		return errs.WrongField("file", "The file has more than %d lines.", MostLines)
 	}
-	if k.part = append(k.part, line); len(k.part) < linesPerPiece {
+	if k.part = append(k.part, line); len(k.part) < linesPerWrite {
 		return nil
 	}
 	return k.flush()
@@ -244,12 +243,12 @@ func (d *Disputes) NextUpload(ctx context.Context, now AccessNow) (more bool, er
 // importNext imports the next lines of a file.
 func (d *Disputes) importNext(ctx context.Context, u Upload, now AccessNow) (Upload, error) {
 	var actor access.Actor
-	var lines []disputefile.Line
+	var part []disputefile.Line
 	err := d.Store.Read(ctx, u.SiteID, func(tx *store.Tx) (err error) {
 		if actor, err = now(tx, u.SiteID, u.AuthorID, u.tokenID); err != nil {
 			return err
 		}
-		lines, err = uploadPiece(tx, u, u.Done/linesPerPiece)
+		part, err = uploadPiece(tx, u, u.Done/linesPerWrite)
 		return err
 	})
 	if err == nil {
@@ -261,8 +260,6 @@ func (d *Disputes) importNext(ctx context.Context, u Upload, now AccessNow) (Upl
 	if err != nil {
 		return u, err
 	}
-	from := int(u.Done % linesPerPiece)
-	part := lines[from:min(from+linesPerWrite, len(lines))]
 	done, err := d.importLines(ctx, actor, u.DryRun, part, func(tx *store.Tx, done []Line) error { return keepResults(tx, u, len(part), done) })
 	u.Done, u.Results = u.Done+int64(len(part)), u.Results+int64(len(done))
 	return u, err
