@@ -71,7 +71,7 @@ func TestAClaimAtTheCommandLine(t *testing.T) {
 		{[]string{"claim", "list", "--state", "paid"}, 0, "No claims."},
 		{[]string{"claim", "list", "--reason", "lost"}, 2, `--reason: "lost" is not one of before_trigger`},
 		{[]string{"claim", "show", "1"}, 0, "claim               1, open\n"},
-		{[]string{"claim", "show", "1"}, 0, "min(loss, what is left) = min(40000, 60000) = 40000"},
+		{[]string{"claim", "show", "1"}, 0, "min(loss, remaining C) = min(40000, 60000) = 40000"},
 		{[]string{"claim", "show", "1", "--json"}, 0, `"payable": 40000`},
 		{[]string{"claim", "show", "9"}, 1, "Claim 9 not found."},
 		{[]string{"claim", "approve", "1"}, 1, "Claim 1 is open."},

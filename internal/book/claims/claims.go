@@ -223,15 +223,15 @@ func (r *Claims) change(
 	tx *store.Tx, actor access.Actor, id int64, action, reason string,
 	step func(tx *store.Tx, by claim.Reviewer, c *Claim) (claim.Refusal, error),
 ) (Claim, error) {
-	c, err := lock(tx, actor.SiteID, id)
+	if err := lockClaims(tx, actor.SiteID); err != nil {
+		return Claim{}, err
+	}
+	c, err := byID(tx, actor.SiteID, id)
 	if err != nil {
 		return c, err
 	}
 	site, err := sites.Alone(tx, actor.SiteID)
 	if err != nil {
-		return c, err
-	}
-	if err := lockPayouts(tx, actor.SiteID); err != nil {
 		return c, err
 	}
 	list := []Claim{c}

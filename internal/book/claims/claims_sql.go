@@ -73,14 +73,6 @@ func byID(tx *store.Tx, siteID, id int64) (Claim, error) {
 	})
 }
 
-// lock locks a claim for this write, and reads it.
-func lock(tx *store.Tx, siteID, id int64) (Claim, error) {
-	return scanClaim(func(dest ...any) error {
-		return tx.QueryRow(`UPDATE claims SET version = version WHERE site_id = $1 AND id = $2 RETURNING `+claimColumns,
-			[]any{siteID, id}, dest...)
-	})
-}
-
 func claimsPage(tx *store.Tx, siteID int64, f Filter, page store.Page) (store.List[Claim], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)

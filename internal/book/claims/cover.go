@@ -49,7 +49,7 @@ func yearOf(tx *store.Tx, siteID, insolvencyID int64) (year []insolvencyClaims, 
 	return year, err
 }
 
-// positions computes the cover of each insolvency of a year. What may still become payable is not in it.
+// positions computes the cover of each insolvency of a year, without reserves.
 func positions(year []insolvencyClaims) (list []claim.Position, err error) {
 	defer money.Catch(&err)
 	in := make([]claim.Insolvency, len(year))
@@ -59,7 +59,7 @@ func positions(year []insolvencyClaims) (list []claim.Position, err error) {
 	return claim.Positions(in), nil
 }
 
-// complete adds to claims what is not in their rows: what is covered of them, and the travellers' notes.
+// complete adds what is not in the rows of claims: covered and overpaid amounts, and the travellers' notes.
 func complete(tx *store.Tx, siteID int64, list []Claim) error {
 	if len(list) == 0 {
 		return nil
@@ -78,7 +78,7 @@ func complete(tx *store.Tx, siteID int64, list []Claim) error {
 	return addCover(tx, siteID, list)
 }
 
-// addCover sets what is covered and overpaid of claims.
+// addCover sets the covered and overpaid amounts of claims.
 func addCover(tx *store.Tx, siteID int64, list []Claim) error {
 	done := map[int64]bool{}
 	parts, overpaid := map[int64]int64{}, map[int64]int64{}
@@ -108,17 +108,17 @@ func addCover(tx *store.Tx, siteID int64, list []Claim) error {
 	return nil
 }
 
-// positionOf computes the cover of one insolvency.
-func positionOf(tx *store.Tx, siteID, insolvencyID int64) (p claim.Position, c terms.Cover, err error) {
+// positionOf computes the cover of one insolvency, and returns its claims. Both are empty if it was withdrawn.
+func positionOf(tx *store.Tx, siteID, insolvencyID int64) (p claim.Position, of insolvencyClaims, err error) {
 	year, err := yearOf(tx, siteID, insolvencyID)
 	if err != nil {
-		return p, c, err
+		return p, of, err
 	}
 	found, err := positions(year)
 	for i, y := range year {
 		if y.ID == insolvencyID && err == nil {
-			p, c = found[i], y.cover
+			p, of = found[i], y
 		}
 	}
-	return p, c, err
+	return p, of, err
 }

@@ -6,13 +6,14 @@ import (
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/claim"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/store"
 )
 
 // WithdrawInsolvency withdraws an insolvency (insolvencies.Withdraw). It is possible until the first claim is approved.
 func (r *Claims) WithdrawInsolvency(ctx context.Context, actor access.Actor, id int64, reason string) (insolvencies.Insolvency, error) {
 	return r.Insolvencies.Withdraw(ctx, actor, id, reason, func(tx *store.Tx, i insolvencies.Insolvency) error {
-		if err := lockPayouts(tx, i.SiteID); err != nil {
+		if err := lockClaims(tx, i.SiteID); err != nil {
 			return err
 		}
 		approved, err := everApproved(tx, i)
@@ -26,7 +27,7 @@ func (r *Claims) WithdrawInsolvency(ctx context.Context, actor access.Actor, id 
 // CloseInsolvency closes an insolvency (insolvencies.Close). It is possible when everything approved is paid.
 func (r *Claims) CloseInsolvency(ctx context.Context, actor access.Actor, id int64, reason string) (insolvencies.Insolvency, error) {
 	return r.Insolvencies.Close(ctx, actor, id, reason, func(tx *store.Tx, i insolvencies.Insolvency) error {
-		if err := lockPayouts(tx, i.SiteID); err != nil {
+		if err := lockClaims(tx, i.SiteID); err != nil {
 			return err
 		}
 		number, err := unsettledOf(tx, i)
@@ -36,9 +37,10 @@ func (r *Claims) CloseInsolvency(ctx context.Context, actor access.Actor, id int
 		case number != 0:
 			return insolvencies.NotPossible(i, "payout_not_settled", "Payout %d is neither paid nor failed.", number)
 		}
-		_, lines, total, err := dueOf(tx, i.SiteID, i.ID)
+		of, lines, total, err := dueOf(tx, i.SiteID, i.ID)
 		if err == nil && lines != nil {
-			err = insolvencies.NotPossible(i, "payout_due", "%d of what was approved is not paid yet. The service plans a payout.", total)
+			err = insolvencies.NotPossible(i, "payout_due", "%s %s of approved claims is not paid yet. A payout will be planned.",
+				of.currency, money.Format(total, of.currency))
 		}
 		return err
 	})
@@ -59,14 +61,9 @@ func unsettledOf(tx *store.Tx, i insolvencies.Insolvency) (number int64, err err
 	return number, err
 }
 
-// dueOf is the next payout of an insolvency: the year of account that its cover is shared in, and its lines in the order of the claims,
-// nil if nothing is to be paid.
+// dueOf is the next payout of an insolvency: its claims, and the lines in their order, nil if nothing is to be paid.
 func dueOf(tx *store.Tx, siteID, insolvencyID int64) (of insolvencyClaims, lines []int64, total int64, err error) {
-	year, err := yearOf(tx, siteID, insolvencyID)
-	if err != nil {
-		return of, nil, 0, err
-	}
-	covers, err := positions(year)
+	p, of, err := positionOf(tx, siteID, insolvencyID)
 	if err != nil {
 		return of, nil, 0, err
 	}
@@ -74,16 +71,10 @@ func dueOf(tx *store.Tx, siteID, insolvencyID int64) (of insolvencyClaims, lines
 	if err != nil {
 		return of, nil, 0, err
 	}
-	for i, y := range year {
-		if y.ID != insolvencyID {
-			continue
-		}
-		due := make([]claim.Due, len(y.ids))
-		for j, id := range y.ids {
-			due[j] = claim.Due{Part: covers[i].Parts[j], Paid: y.owed[j].Paid, Approved: approved[id]}
-		}
-		lines, total, err = payoutOf(due)
-		return y, lines, total, err
+	due := make([]claim.Due, len(of.ids))
+	for i, id := range of.ids {
+		due[i] = claim.Due{Part: p.Parts[i], Paid: of.owed[i].Paid, Approved: approved[id]}
 	}
-	return of, nil, 0, nil
+	lines, total, err = payoutOf(due)
+	return of, lines, total, err
 }

@@ -66,6 +66,9 @@ func (w work) do(tx *store.Tx) (did bool, err error) {
 	if len(allocations) == 0 && to < w.eventsTo+idsAtOnce/2 { // a mark that is a little behind costs less than writing it
 		return false, nil
 	}
+	if err := lockClaims(tx, w.siteID); err != nil { // a review at the same time must not be overwritten
+		return false, err
+	}
 	if err := makeOf(tx, w.siteID, w.insolvencyID, allocations); err != nil {
 		return false, err
 	}
@@ -262,18 +265,22 @@ func (m making) value(tx *store.Tx, a claim.Allocation, c *Claim) error {
 	if a.PricedAt.IsZero() {
 		return nil
 	}
-	atTrigger := fx.Quote{From: a.Quote.To, To: m.currency}
-	if a.Quote.To != m.currency {
-		quote, ok, err := fixings.SpotQuote(tx, m.SiteID, a.Quote.To, m.currency, m.Failure().Day())
-		if err != nil || !ok {
-			return err
-		}
-		atTrigger = quote
+	atTrigger, ok, err := m.atTrigger(tx, a.Quote.To)
+	if err != nil || !ok {
+		return err
 	}
-	var err error
 	c.Value, err = claim.InPolicyCurrency(c.Payable, a.Quote, atTrigger)
 	c.Priced = err == nil
 	return err
+}
+
+// atTrigger is the fixing of the trigger from the policy currency of an allocation's locked rate to that of the insolvency. ok is false
+// if there is none yet.
+func (m making) atTrigger(tx *store.Tx, locked money.Currency) (quote fx.Quote, ok bool, err error) {
+	if locked == m.currency {
+		return fx.Quote{From: locked, To: locked}, true, nil
+	}
+	return fixings.SpotQuote(tx, m.SiteID, locked, m.currency, m.Failure().Day())
 }
 
 // firstProtections says of which allocations other protection pays first by the policy.
@@ -289,7 +296,7 @@ func firstProtections(tx *store.Tx, m making, allocations []int64) (map[int64]bo
 	return first, err
 }
 
-// Explain says step by step how a claim was computed, and how what is covered of its insolvency was.
+// Explain lists the steps in which a claim and its covered amount were computed.
 func (r *Claims) Explain(ctx context.Context, actor access.Actor, id int64) (steps []protection.Step, err error) {
 	if err := actor.Require(access.ReadFailures); err != nil {
 		return nil, err
@@ -308,9 +315,12 @@ func (r *Claims) Explain(ctx context.Context, actor access.Actor, id int64) (ste
 		if err != nil || len(list) == 0 {
 			return nil, err
 		}
-		var report Report
-		cover, err := report.reserve(tx, c.SiteID, c.InsolvencyID)
-		return append(claim.Explain(list[0], m.Failure(), c.ID), report.Position.Explain(cover)...), err
+		steps = claim.Explain(list[0], m.Failure(), c.ID)
+		p, of, err := positionOf(tx, c.SiteID, c.InsolvencyID)
+		if i := slices.Index(of.ids, c.ID); i >= 0 {
+			steps = append(steps, p.Explain(of.cover, c.Value, i)...)
+		}
+		return steps, err
 	})
 	return steps, unknown(err, id)
 }

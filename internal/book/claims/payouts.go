@@ -141,7 +141,7 @@ func (r *Claims) PayoutLines(ctx context.Context, actor access.Actor, id int64) 
 // payout_minimum or no more claims are taken. A planned amount counts as paid, so that nothing is planned twice. It returns more if it
 // has planned one.
 func (r *Claims) Plan(ctx context.Context) (more bool, err error) {
-	return sites.Each(ctx, r.DB, sitesToPay, 1, func(tx *store.Tx, siteID int64, _ int) (int, error) {
+	return sites.Each(ctx, r.DB, sitesWithWork, 1, func(tx *store.Tx, siteID int64, _ int) (int, error) {
 		list, err := insolvenciesToPay(tx, siteID)
 		for _, id := range list {
 			if err != nil {
@@ -158,7 +158,7 @@ func (r *Claims) Plan(ctx context.Context) (more bool, err error) {
 
 // plan plans the payout of an insolvency, if one is due.
 func (r *Claims) plan(tx *store.Tx, siteID, insolvencyID int64) (planned bool, err error) {
-	if err := lockPayouts(tx, siteID); err != nil {
+	if err := lockClaims(tx, siteID); err != nil {
 		return false, err
 	}
 	of, lines, total, err := dueOf(tx, siteID, insolvencyID)
@@ -207,13 +207,17 @@ func (r *Claims) pay(tx *store.Tx, of insolvencyClaims, lines []int64, total int
 	if err := insertPayout(tx, &p); err != nil {
 		return false, err
 	}
+	var paid []PayoutLine
 	for i, value := range lines {
-		if value == 0 {
-			continue
+		if value != 0 {
+			paid = append(paid, PayoutLine{of.ids[i], value})
 		}
-		if err := addPaid(tx, p, of.ids[i], value); err != nil {
-			return false, err
-		}
+	}
+	if err := insertPayoutLines(tx, p, paid); err != nil {
+		return false, err
+	}
+	if err := addPaid(tx, p, 1); err != nil {
+		return false, err
 	}
 	return true, notePayout(tx, access.System(p.SiteID), "payout.plan", nil, p)
 }
@@ -250,7 +254,7 @@ func reaches(tx *store.Tx, c merchant.Channel, p Payout, today civil.Day) (bool,
 	return amount >= c.PayoutMinimum, err
 }
 
-// Sign signs a planned payout. It is refused if less is covered now than it pays: then it fails, and is planned anew.
+// Sign signs a planned payout. It is refused if less is covered now than it pays: the payout must be marked as failed then.
 func (r *Claims) Sign(ctx context.Context, actor access.Actor, id int64) (Payout, error) {
 	return r.settle(ctx, actor, id, "payout.sign", func(tx *store.Tx, p *Payout) error {
 		p.SignedBy = actor.Username
@@ -281,13 +285,7 @@ func (r *Claims) Failed(ctx context.Context, actor access.Actor, id int64, reaso
 	}
 	return r.settle(ctx, actor, id, "payout.fail", func(tx *store.Tx, p *Payout) error {
 		p.Failure, p.SettledBy = reason, actor.Username
-		lines, err := linesOfPayout(tx, p.SiteID, p.ID)
-		for _, l := range lines {
-			if err == nil {
-				err = takeBack(tx, p.SiteID, l)
-			}
-		}
-		return err
+		return addPaid(tx, *p, -1)
 	}, claim.PayoutFailed)
 }
 
@@ -299,7 +297,7 @@ func (r *Claims) settle(
 		return Payout{}, err
 	}
 	changed, err := idempotency.Once(ctx, r.DB, actor, func(tx *store.Tx) (Payout, idempotency.Outcome, error) {
-		if err := lockPayouts(tx, actor.SiteID); err != nil {
+		if err := lockClaims(tx, actor.SiteID); err != nil {
 			return Payout{}, idempotency.Outcome{}, err
 		}
 		p, err := payoutByID(tx, actor.SiteID, id)
@@ -327,23 +325,25 @@ func (r *Claims) settle(
 	return changed, unknownPayout(err, id)
 }
 
-// stillCovered refuses a payout that pays more of a claim than is covered of it now.
+// stillCovered refuses a payout that pays more for a claim than its covered amount is now.
 func stillCovered(tx *store.Tx, p Payout) error {
 	lines, err := linesOfPayout(tx, p.SiteID, p.ID)
 	if err != nil {
 		return err
 	}
-	list := make([]Claim, len(lines))
-	for i, l := range lines {
-		if list[i], err = byID(tx, p.SiteID, l.ClaimID); err != nil {
-			return err
-		}
+	pays := map[int64]int64{} // by claim
+	for _, l := range lines {
+		pays[l.ClaimID] = l.Value
+	}
+	list, err := claimsOfPayout(tx, p)
+	if err != nil {
+		return err
 	}
 	if err := addCover(tx, p.SiteID, list); err != nil {
 		return err
 	}
-	for i, c := range list {
-		if lines[i].Value > 0 && (c.Overpaid > 0 || !c.Approved()) {
+	for _, c := range list {
+		if pays[c.ID] > 0 && (c.Overpaid > 0 || !c.Approved()) {
 			return payoutNotPossible(p, "claims_changed",
 				"Less of claim %d is to be paid than when payout %d was planned. Mark the payout as failed: it is planned again.", c.ID, p.Number)
 		}
@@ -351,18 +351,14 @@ func stillCovered(tx *store.Tx, p Payout) error {
 	return nil
 }
 
-// followPayout notes with the claims of a payout whether what is covered of them is paid.
+// followPayout marks the approved claims of a payout as paid once the bank has paid it.
 func followPayout(tx *store.Tx, actor access.Actor, p Payout) error {
 	if p.State != claim.PayoutPaid {
 		return nil
 	}
-	lines, err := linesOfPayout(tx, p.SiteID, p.ID)
-	for _, l := range lines {
+	list, err := claimsOfPayout(tx, p)
+	for _, c := range list {
 		if err != nil {
-			return err
-		}
-		var c Claim
-		if c, err = lock(tx, p.SiteID, l.ClaimID); err != nil {
 			return err
 		}
 		if c.State != claim.StateApproved {

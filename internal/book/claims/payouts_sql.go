@@ -30,8 +30,8 @@ func scanPayout(scan func(dest ...any) error) (Payout, error) {
 	return p, errors.Join(err, err2)
 }
 
-// lockPayouts lets one write at a time plan and settle payouts of a site.
-func lockPayouts(tx *store.Tx, siteID int64) error { return sites.Lock(tx, siteID) }
+// lockClaims lets one write at a time change claims and payouts of a site: the job must not overwrite a review.
+func lockClaims(tx *store.Tx, siteID int64) error { return sites.Lock(tx, siteID) }
 
 // insertPayout stores a planned payout under the next number of the site, and sets its id. The payouts of the site are locked.
 func insertPayout(tx *store.Tx, p *Payout) error {
@@ -71,24 +71,22 @@ func insertPayoutEvent(tx *store.Tx, actor access.Actor, p Payout, action string
 	return err
 }
 
-// addPaid stores a line of a payout: its claim is paid, or what was overpaid of it is set off.
-func addPaid(tx *store.Tx, p Payout, claimID, value int64) error {
-	id, err := tx.NextID("payout_lines", p.SiteID)
+// insertPayoutLines stores the lines of a payout.
+func insertPayoutLines(tx *store.Tx, p Payout, lines []PayoutLine) error {
+	ids, err := tx.NextIDs("payout_lines", p.SiteID, len(lines))
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO payout_lines (site_id, id, payout_id, claim_id, value) VALUES ($1, $2, $3, $4, $5)`, p.SiteID, id, p.ID,
-		claimID, value)
-	if err != nil {
-		return err
+	for i, l := range lines {
+		tx.Insert("payout_lines", "site_id, id, payout_id, claim_id, value", []any{p.SiteID, ids[i], p.ID, l.ClaimID, l.Value})
 	}
-	_, err = tx.Exec(`UPDATE claims SET paid = paid + $3 WHERE site_id = $1 AND id = $2`, p.SiteID, claimID, value)
-	return err
+	return nil
 }
 
-// takeBack undoes addPaid for a payout that has failed. The line stays.
-func takeBack(tx *store.Tx, siteID int64, l PayoutLine) error {
-	_, err := tx.Exec(`UPDATE claims SET paid = paid - $3 WHERE site_id = $1 AND id = $2`, siteID, l.ClaimID, l.Value)
+// addPaid counts the lines of a payout as paid: sign is 1, or -1 to undo it for a payout that has failed.
+func addPaid(tx *store.Tx, p Payout, sign int64) error {
+	_, err := tx.Exec(`UPDATE claims SET paid = paid + $3 * l.value FROM payout_lines l
+		WHERE claims.site_id = $1 AND l.site_id = $1 AND l.payout_id = $2 AND l.claim_id = claims.id`, p.SiteID, p.ID, sign)
 	return err
 }
 
@@ -147,11 +145,20 @@ func approvedOf(tx *store.Tx, siteID, insolvencyID int64) (map[int64]bool, error
 	return approved, err
 }
 
-// sitesToPay lists the sites with approved claims, with their clocks.
-const sitesToPay = `SELECT id, clock_ahead FROM sites
-	WHERE id IN (SELECT site_id FROM claims WHERE state IN ('approved', 'paid')) AND created_at <= $1 ORDER BY id`
+// claimsOfPayout reads the claims that a payout pays, by their ids.
+func claimsOfPayout(tx *store.Tx, p Payout) (list []Claim, err error) {
+	err = tx.Query(`SELECT `+claimColumns+` FROM claims
+		WHERE site_id = $1 AND id IN (SELECT claim_id FROM payout_lines WHERE site_id = $1 AND payout_id = $2) ORDER BY id`,
+		[]any{p.SiteID, p.ID}, func(scan func(dest ...any) error) error {
+			c, err := scanClaim(scan)
+			list = append(list, c)
+			return err
+		})
+	return list, err
+}
 
-// insolvenciesToPay lists the insolvencies of a site with approved claims. More may be covered of those that are paid, too.
+// insolvenciesToPay lists the insolvencies of a site that are not closed and have approved claims. The cover of paid claims can rise.
 func insolvenciesToPay(tx *store.Tx, siteID int64) ([]int64, error) {
-	return store.Ids(tx, `SELECT DISTINCT insolvency_id FROM claims WHERE site_id = $1 AND state IN ('approved', 'paid') ORDER BY insolvency_id`, siteID)
+	return store.Ids(tx, `SELECT DISTINCT c.insolvency_id FROM claims c JOIN insolvencies i ON i.site_id = $1 AND i.id = c.insolvency_id
+		WHERE c.site_id = $1 AND c.state IN ('approved', 'paid') AND i.state IN ('open', 'claims_closed') ORDER BY c.insolvency_id`, siteID)
 }

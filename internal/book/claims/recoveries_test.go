@@ -22,17 +22,17 @@ func TestRecoveriesAreShared(t *testing.T) {
 		if err != nil || made.Value != 70_000 {
 			t.Fatalf("%+v, %v", made, err)
 		}
-		all, err := w.App.Claims.Shares(t.Context(), w.Actor, f.insolvency.ID)
-		if err != nil || all.Total != 70_000 || all.Shares[terms.BearerInsurer] != 60_000 || all.Surplus != 10_000 {
-			t.Errorf("%+v, %v", all, err)
+		r, err := w.App.Claims.Report(t.Context(), w.Actor, f.insolvency.ID)
+		if all := r.Recovered; err != nil || all.Total != 70_000 || all.Shares[terms.BearerInsurer] != 60_000 || all.Surplus != 10_000 {
+			t.Errorf("%+v, %v", r.Recovered, err)
 		}
 		if _, err := w.App.Claims.Cancel(t.Context(), w.Actor, made.ID, "Wrong estate"); err != nil {
 			t.Fatal(err)
 		}
 		_, err = w.App.Claims.Cancel(t.Context(), w.Actor, made.ID, "Again")
 		apptest.WantKind(t, err, errs.ActionNotPossible, "cancel twice")
-		if all, err := w.App.Claims.Shares(t.Context(), w.Actor, f.insolvency.ID); err != nil || all.Total != 0 || all.Surplus != 0 {
-			t.Errorf("after it was cancelled: %+v, %v", all, err)
+		if r, err := w.App.Claims.Report(t.Context(), w.Actor, f.insolvency.ID); err != nil || r.Recovered.Total != 0 || r.Recovered.Surplus != 0 {
+			t.Errorf("after it was cancelled: %+v, %v", r.Recovered, err)
 		}
 		_, err = w.App.Claims.Recover(t.Context(), w.Actor, claims.NewRecovery{})
 		apptest.WantKind(t, err, errs.Missing, "without fields")

@@ -4,18 +4,19 @@ import (
 	"context"
 
 	"holdfast/internal/book/insolvencies"
+	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/claim"
+	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/errs"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
-// Report are the figures of an insolvency at one moment. Amounts are minor units of Currency.
+// Report has the figures of an insolvency at one moment. Amounts are minor units of Currency.
 type Report struct {
 	claim.Position
 	Insolvency insolvencies.Insolvency
@@ -28,7 +29,7 @@ type Report struct {
 	Recovered  Recovered
 }
 
-// OverpaidTotal is what was paid of all claims beyond their parts.
+// OverpaidTotal is the amount paid in excess of the covered amounts of the claims.
 func (report Report) OverpaidTotal() (total int64) {
 	for _, over := range report.Position.Overpaid {
 		total = money.Sum(total, over)
@@ -46,7 +47,7 @@ func (r *Claims) Report(ctx context.Context, actor access.Actor, id int64) (Repo
 	if err != nil {
 		return Report{}, err
 	}
-	return sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (report Report, err error) {
+	return sites.Report(ctx, r.DB, actor, func(tx *store.Tx) (report Report, err error) {
 		defer money.Catch(&err)
 		report.Insolvency, report.AsOf = opened, civil.DayOf(tx.Now)
 		cover, err := report.reserve(tx, actor.SiteID, id)
@@ -61,7 +62,7 @@ func (r *Claims) Report(ctx context.Context, actor access.Actor, id int64) (Repo
 	})
 }
 
-// reserve computes the cover of an insolvency with what may still become payable, and returns its terms.
+// reserve computes the cover of an insolvency with its reserve, and returns its terms.
 func (report *Report) reserve(tx *store.Tx, siteID, id int64) (cover terms.Cover, err error) {
 	year, err := yearOf(tx, siteID, id)
 	if err != nil {
@@ -90,8 +91,8 @@ func (report *Report) reserve(tx *store.Tx, siteID, id int64) (cover terms.Cover
 	return cover, nil
 }
 
-// expected adds up the snapshot of an insolvency: what was exposed, how many lines have no rate, and what is expected to become payable
-// beyond the claims that there are.
+// expected adds up the snapshot of an insolvency: the exposed amount, the number of lines without a rate, and what is expected to become
+// payable on top of the existing claims.
 func (i insolvencyClaims) expected(tx *store.Tx, today civil.Day) (exposed, pending, expected int64, err error) {
 	assumed, err := merchants.PolicyOn(tx, i.SiteID, today)
 	if err != nil {
@@ -101,22 +102,30 @@ func (i insolvencyClaims) expected(tx *store.Tx, today civil.Day) (exposed, pend
 	if err != nil {
 		return 0, 0, 0, err
 	}
+	rates := map[money.Currency]*fx.Quote{} // at the trigger, by the currency of the locked rate
 	for after := int64(0); ; {
 		lines, err := insolvencies.LinesAfter(tx, i.SiteID, i.ID, after, linesAtOnce)
 		if err != nil {
 			return 0, 0, 0, err
 		}
+		if err := addRates(tx, i.SiteID, lines); err != nil {
+			return 0, 0, 0, err
+		}
 		for _, l := range lines {
 			after = l.AllocationID
-			if !l.Priced || l.Quote.To != i.currency {
-				pending++
-				continue
-			}
-			remaining, err := l.Quote.Convert(l.Remaining)
+			atTrigger, err := i.rateFor(tx, l, rates)
 			if err != nil {
 				return 0, 0, 0, err
 			}
-			open, err := l.Quote.Convert(l.Open(payable[l.AllocationID], today))
+			if atTrigger == nil {
+				pending++
+				continue
+			}
+			remaining, err := claim.InPolicyCurrency(l.Remaining, l.Quote, *atTrigger)
+			if err != nil {
+				return 0, 0, 0, err
+			}
+			open, err := claim.InPolicyCurrency(l.Open(payable[l.AllocationID], today), l.Quote, *atTrigger)
 			if err != nil {
 				return 0, 0, 0, err
 			}
@@ -129,7 +138,42 @@ func (i insolvencyClaims) expected(tx *store.Tx, today civil.Day) (exposed, pend
 	}
 }
 
-// payableByAllocation reads what is payable of the claims of each allocation, in minor units of its currency.
+// addRates adds the locked rates to lines that waited for one when the snapshot was made.
+func addRates(tx *store.Tx, siteID int64, lines []claim.SnapshotLine) error {
+	waiting := map[int64]*claim.SnapshotLine{}
+	var ids []int64
+	for i, l := range lines {
+		if !l.Priced {
+			waiting[l.AllocationID], ids = &lines[i], append(ids, l.AllocationID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := ledger.HistoriesWithIDs(tx, siteID, ids, nil)
+	for _, h := range found {
+		waiting[h.ID].Priced, waiting[h.ID].Quote = h.Priced(tx.Now), h.Quote
+	}
+	return err
+}
+
+// rateFor is the quote of the trigger for the locked rate of a line, nil if there is none. It is kept in rates.
+func (i insolvencyClaims) rateFor(tx *store.Tx, l claim.SnapshotLine, rates map[money.Currency]*fx.Quote) (*fx.Quote, error) {
+	if !l.Priced {
+		return nil, nil
+	}
+	if quote, known := rates[l.Quote.To]; known {
+		return quote, nil
+	}
+	quote, ok, err := i.atTrigger(tx, l.Quote.To)
+	rates[l.Quote.To] = nil
+	if ok {
+		rates[l.Quote.To] = &quote
+	}
+	return rates[l.Quote.To], err
+}
+
+// payableByAllocation sums the payable amounts of the claims of each allocation, in minor units of its currency.
 func payableByAllocation(tx *store.Tx, siteID, insolvencyID int64) (map[int64]int64, error) {
 	payable := map[int64]int64{}
 	err := tx.Query(`SELECT allocation_id, CAST(SUM(payable) AS BIGINT) FROM claims WHERE site_id = $1 AND insolvency_id = $2
@@ -142,7 +186,7 @@ func payableByAllocation(tx *store.Tx, siteID, insolvencyID int64) (map[int64]in
 	return payable, err
 }
 
-// countsOf counts the claims of an insolvency by state, and those that are not payable in full by reason.
+// countsOf counts the claims of an insolvency by state, and claims that are not payable in full by reason.
 func countsOf(tx *store.Tx, siteID, insolvencyID int64) (states map[claim.State]int64, reasons map[claim.Reason]int64, err error) {
 	states, reasons = map[claim.State]int64{}, map[claim.Reason]int64{}
 	err = tx.Query(`SELECT state, reason, COUNT(*) FROM claims WHERE site_id = $1 AND insolvency_id = $2 GROUP BY state, reason`,
@@ -160,26 +204,10 @@ func countsOf(tx *store.Tx, siteID, insolvencyID int64) (states map[claim.State]
 	return states, reasons, err
 }
 
-// sharesOf says who gets what of the recoveries of an insolvency, in the order that its policy sets.
+// sharesOf shares the recoveries of an insolvency in the recovery order of its policy.
 func sharesOf(tx *store.Tx, siteID, insolvencyID int64, p claim.Position, c terms.Cover) (all Recovered, err error) {
 	err = tx.QueryRow(`SELECT CAST(COALESCE(SUM(value), 0) AS BIGINT) FROM recoveries
 		WHERE site_id = $1 AND insolvency_id = $2 AND cancelled_by = ''`, []any{siteID, insolvencyID}, &all.Total)
 	all.Shares, all.Surplus = claim.ShareRecoveries(all.Total, c.RecoveryOrder, p.Borne(c))
 	return all, err
-}
-
-// Shares says who gets what of the recoveries of an insolvency.
-func (r *Claims) Shares(ctx context.Context, actor access.Actor, insolvencyID int64) (Recovered, error) {
-	if err := actor.Require(access.ReadFailures); err != nil {
-		return Recovered{}, err
-	}
-	found, err := sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (all Recovered, err error) {
-		defer money.Catch(&err)
-		p, c, err := positionOf(tx, actor.SiteID, insolvencyID)
-		if err != nil {
-			return all, err
-		}
-		return sharesOf(tx, actor.SiteID, insolvencyID, p, c)
-	})
-	return found, store.NotFoundAs(errs.SettingNotFound, err, "Insolvency %d not found.", insolvencyID)
 }

@@ -293,3 +293,80 @@ func TestWhatWasOverBeforeTheFailure(t *testing.T) {
 		}
 	})
 }
+
+// TestTheReportConverts lines whose rate was locked in the currency of an older policy, and lines whose rate arrives after the snapshot.
+func TestTheReportConverts(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.80000"})
+		f := &failed{World: w, t: t}
+		pounds, dollars := w.Channel(merchant.ModeProtectionOnly, "GBP"), w.Channel(merchant.ModeProtectionOnly, "USD")
+		for _, c := range []merchant.Channel{pounds, dollars} {
+			b := w.Booking(c, 100_000, "2024-09-14")
+			f.bookings = append(f.bookings, b)
+			f.payments = append(f.payments, w.Must(apptest.Report(payment.Purchase, b, 100_000)))
+		}
+		euro := money.Currency("EUR")
+		w.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-06-04"), Currency: &euro})
+		w.At("2024-06-05")
+		report := func() claims.Report {
+			r, err := w.App.Claims.Report(t.Context(), w.Actor, f.insolvency.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		f.open(pounds) // GBP 1,000.00 at 0.80000 are EUR 1,250.00
+		if r := report(); r.Currency != "EUR" || r.Exposed != 125_000 || r.Reserve != 125_000 || r.Pending != 0 {
+			t.Errorf("locked in GBP: %s %d, reserve %d, pending %d", r.Currency, r.Exposed, r.Reserve, r.Pending)
+		}
+		f.open(dollars)
+		if r := report(); r.Exposed != 0 || r.Reserve != 0 || r.Pending != 1 {
+			t.Errorf("without a rate: %d, reserve %d, pending %d", r.Exposed, r.Reserve, r.Pending)
+		}
+		w.Fix("2024-05-31", map[money.Currency]string{"USD": "1.25000"})
+		w.Advance(time.Minute)
+		if _, err := w.App.Rates.PricePending(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		// USD 1,000.00 are GBP 640.00, in which its rate is locked, and EUR 800.00.
+		if r := report(); r.Exposed != 80_000 || r.Reserve != 80_000 || r.Pending != 0 {
+			t.Errorf("with a rate: %d, reserve %d, pending %d", r.Exposed, r.Reserve, r.Pending)
+		}
+	})
+}
+
+// TestTheJobKeepsAReview: a person approves a claim while the job computes it anew.
+func TestTheJobKeepsAReview(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		f := fail(t, w, 1)
+		f.dispute(0, 60_000, 10)
+		id := f.make()[0].ID
+		f.Must(apptest.Linked(payment.ChargebackReversal, f.payments[0], f.bookings[0], 10_000))
+		f.Advance(time.Minute)
+		made := make(chan error, 1)
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
+			if err := sites.Lock(tx, f.Site.ID); err != nil { // as each action does
+				return err
+			}
+			_, err := tx.Exec(`UPDATE claims SET assessed = 60000, assessed_by = 'Ada', state = 'assessed' WHERE site_id = $1 AND id = $2`, f.Site.ID, id)
+			go func() {
+				_, err := w.App.Claims.Make(t.Context())
+				made <- err
+			}()
+			select {
+			case <-made:
+				t.Error("the job did not wait")
+			case <-time.After(300 * time.Millisecond):
+			}
+			return err
+		})
+		if err := <-made; err != nil {
+			t.Fatal(err)
+		}
+		if c, err := w.App.Claims.Get(t.Context(), w.Actor, id); err != nil || c.State != claim.StateAssessed || c.AssessedByName != "Ada" || c.Payable != 50_000 {
+			t.Errorf("%s by %q, payable %d, %v", c.State, c.AssessedByName, c.Payable, err)
+		}
+	})
+}

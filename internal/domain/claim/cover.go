@@ -72,9 +72,6 @@ type Position struct {
 	Reserve    int64   // expected to become covered later
 }
 
-// Unpaid is the covered amount that is not paid yet.
-func (p Position) Unpaid() int64 { return p.Covered - p.Paid }
-
 // Incurred is paid, unpaid and reserve together, before recoveries.
 func (p Position) Incurred() int64 { return money.Sum(p.Covered, p.Reserve) }
 

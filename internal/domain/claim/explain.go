@@ -20,7 +20,7 @@ var reasonTexts = map[Reason]string{
 	ClaimsClosed:         "it was received after the claims were closed",
 	OtherProtectionFirst: "other protection of the traveller pays first",
 	Duplicate:            "an earlier claim for the same loss is already payable",
-	AboveRemaining:       "it exceeds what is left of the payment",
+	AboveRemaining:       "it exceeds the remaining amount of the payment",
 	NotInSnapshot:        "the payment is not in the snapshot: nothing remained at the trigger, or the last day of dispute had passed",
 }
 
@@ -71,7 +71,7 @@ func (a Allocation) debitSteps(c Claim, f Failure) []protection.Step {
 	return append(steps, step("loss", "max(0, debits from %s to L = %s − the credits that name them) = %d", f.Day(), a.lastDay(f), c.Loss))
 }
 
-// roomSteps explain C, and what earlier claims left of it.
+// roomSteps explain C, and the remainder after earlier claims.
 func (a Allocation) roomSteps(f Failure, room, left int64) []protection.Step {
 	switch {
 	case a.Line == nil:
@@ -84,14 +84,14 @@ func (a Allocation) roomSteps(f Failure, room, left int64) []protection.Step {
 		"max(0, N_T − refunds after the trigger or recorded after confirmation, and earlier chargebacks recorded after it) = max(0, %d − %d) = %d",
 		n, a.taken(f), room)}
 	if left != room {
-		steps = append(steps, step("left", "C − payable of earlier claims = %d − %d = %d", room, room-left, left))
+		steps = append(steps, step("remaining C", "C − payable of earlier claims = %d − %d = %d", room, room-left, left))
 	}
 	return steps
 }
 
 // payableSteps explain the payable part, and the rest.
 func payableSteps(c Claim, left int64) []protection.Step {
-	text := fmt.Sprintf("min(loss, what is left) = min(%d, %d) = %d", c.Loss, left, c.Payable)
+	text := fmt.Sprintf("min(loss, remaining C) = min(%d, %d) = %d", c.Loss, left, c.Payable)
 	switch {
 	case c.Dropped:
 		text = "0: the claim was rejected or withdrawn"
@@ -105,21 +105,22 @@ func payableSteps(c Claim, left int64) []protection.Step {
 	return steps
 }
 
-// Explain lists the steps in which the position was computed. Amounts are minor units of the policy currency.
-func (p Position) Explain(c terms.Cover) []protection.Step {
+// Explain lists the steps in which the covered amount of a claim was computed. place is the place of the claim in the insolvency, and
+// payable its payable amount. Amounts are minor units of the policy currency.
+func (p Position) Explain(c terms.Cover, payable int64, place int) []protection.Step {
 	text := fmt.Sprintf("round(max(0, Σ payable − deductible) · (1 − coinsurance)) = round(max(0, %d − %d) · %d / 1,000,000)",
 		p.Payable, c.Deductible, wholePPM-c.CoinsurancePPM)
 	if c.MerchantLimit > 0 {
 		text = fmt.Sprintf("min(%s, merchant limit %d)", text, c.MerchantLimit)
 	}
-	covered := step("covered", "B = %d", p.Covered)
+	covered := step("Σ covered", "B = %d", p.Covered)
 	if p.Covered != p.UnderTerms {
-		covered = step("covered", "the sum of B of the year of account exceeds the aggregate limit: of B = %d, %d is covered", p.UnderTerms, p.Covered)
+		covered = step("Σ covered", "the sum of B of the year of account exceeds the aggregate limit: %d of B = %d is covered", p.Covered, p.UnderTerms)
 	}
-	return []protection.Step{
-		step("B", "%s = %d", text, p.UnderTerms), covered,
-		step("unpaid", "covered − paid = %d − %d = %d", p.Covered, p.Paid, p.Unpaid()),
-		step("reserve", "the same terms including what is expected to become payable, less covered = %d", p.Reserve),
-		step("incurred", "paid + (covered − paid) + reserve = %d + %d + %d = %d", p.Paid, p.Unpaid(), p.Reserve, p.Incurred()),
+	steps := []protection.Step{step("B", "%s = %d", text, p.UnderTerms), covered}
+	if p.Payable == 0 {
+		return append(steps, step("covered", "0: nothing is payable"))
 	}
+	return append(steps, step("covered", "Σ covered · payable / Σ payable = %d · %d / %d = %d, rounded so that the claims add up to Σ covered",
+		p.Covered, payable, p.Payable, p.Parts[place]))
 }

@@ -130,8 +130,8 @@ func TestExplain(t *testing.T) {
 R13 debit: 50000 on 2026-07-16, received at 2026-07-16 00:00:00, credited 10000: 40000 left
 R13 loss: max(0, debits from 2026-06-10 to L = 2026-11-07 − the credits that name them) = 40000
 R13 C: max(0, N_T − refunds after the trigger or recorded after confirmation, and earlier chargebacks recorded after it) = max(0, 100000 − 30000) = 70000
-R13 left: C − payable of earlier claims = 70000 − 50000 = 20000
-R13 payable: min(loss, what is left) = min(40000, 20000) = 20000
+R13 remaining C: C − payable of earlier claims = 70000 − 50000 = 20000
+R13 payable: min(loss, remaining C) = min(40000, 20000) = 20000
 R13 represent: disputed − payable = 40000 − 20000 = 20000: it was refunded
 `
 	if got := text(claim.Explain(a, failure(t), 2)); got != want {
@@ -141,14 +141,12 @@ R13 represent: disputed − payable = 40000 − 20000 = 20000: it was refunded
 		t.Errorf("an unknown dispute: %v", steps)
 	}
 	c := cover(50_000, 0)
-	p := claim.Positions([]claim.Insolvency{insolvency(t, "2026-06-10", c, claim.Owed{Payable: 85_000, Paid: 20_000})})[0]
+	p := claim.Positions([]claim.Insolvency{insolvency(t, "2026-06-10", c, claim.Owed{Payable: 59_500, Paid: 20_000}, claim.Owed{Payable: 25_500})})[0]
 	want = `R13 B: min(round(max(0, Σ payable − deductible) · (1 − coinsurance)) = round(max(0, 85000 − 10000) · 900000 / 1,000,000), merchant limit 50000) = 50000
-R13 covered: B = 50000
-R13 unpaid: covered − paid = 50000 − 20000 = 30000
-R13 reserve: the same terms including what is expected to become payable, less covered = 0
-R13 incurred: paid + (covered − paid) + reserve = 20000 + 30000 + 0 = 50000
+R13 Σ covered: B = 50000
+R13 covered: Σ covered · payable / Σ payable = 50000 · 25500 / 85000 = 15000, rounded so that the claims add up to Σ covered
 `
-	if got := text(p.Explain(c)); got != want {
+	if got := text(p.Explain(c, 25_500, 1)); got != want {
 		t.Errorf("%s\ninstead of\n%s", got, want)
 	}
 }
