@@ -2,7 +2,7 @@
 
 package client
 
-// ClaimState: `paid`: what is covered of the claim is paid.
+// ClaimState: `paid`: the covered amount is paid.
 type ClaimState string
 
 // The values of ClaimState.
@@ -88,28 +88,28 @@ type Claim struct {
 	Disputed int64 `json:"disputed"`
 	// The debits from the failure to the last day to dispute, less their credits.
 	Loss int64 `json:"loss"`
-	// What is payable.
+	// The payable amount.
 	Payable int64 `json:"payable"`
-	// What is not payable and is to be represented.
+	// The part that is not payable and is to be represented.
 	Represent int64 `json:"represent"`
-	// Why a part is not payable. Null if all of it is.
+	// Why a part is not payable. Null if the whole claim is payable.
 	Reason *ClaimReason `json:"reason"`
 	// The currency of the policy in force at the failure.
 	PolicyCurrency string `json:"policy_currency"`
 	// The payable amount. Null while there is no rate.
 	Value *int64 `json:"value"`
-	// What of it the policy covers.
+	// The part of value that the policy covers.
 	Covered int64 `json:"covered"`
-	// The amount in payouts that have not failed, less what was set off.
+	// The amount in payouts that have not failed, less amounts set off.
 	Paid int64 `json:"paid"`
-	// What was paid in excess, to be set off against the next payout.
+	// The amount paid in excess, to be set off against the next payout.
 	Overpaid int64 `json:"overpaid"`
 	// Whether other protection does not pay.
 	Released bool `json:"released"`
-	// What the traveller said last on the certificate of the booking. Null if nothing.
+	// The traveller's last note on the certificate of the booking. Null if there is none.
 	TravellerNote *TravellerNote `json:"traveller_note"`
-	// Whether the traveller has got money back already, or has asked an insurer or another protection scheme for
-	// it.
+	// Whether the traveller was already refunded a part, or has claimed it from an insurer or another protection
+	// scheme.
 	MayBeDuplicate bool `json:"may_be_duplicate"`
 	// The user who assessed it.
 	AssessedBy *string `json:"assessed_by"`
@@ -127,7 +127,7 @@ type ClaimEvent struct {
 	Action string `json:"action"`
 	// The state after it.
 	State ClaimState `json:"state"`
-	// What was payable after it.
+	// The payable amount after it.
 	Payable int64 `json:"payable"`
 	// The user. `holdfast` is the program itself.
 	By string `json:"by"`

@@ -84,7 +84,7 @@ type DisputesQuery struct {
 	Schemes []string `query:"schemes"`
 	// Disputes whose last day to answer is before this day.
 	DueBefore string `query:"due_before"`
-	// Disputes that one of these people works on.
+	// Disputes assigned to one of these people.
 	Assigned []string `query:"assigned"`
 	// Disputes that one of these processors reported.
 	Source []string `query:"source"`
@@ -267,7 +267,7 @@ type CountDisputesQuery struct {
 	Schemes []string `query:"schemes"`
 	// Disputes whose last day to answer is before this day.
 	DueBefore string `query:"due_before"`
-	// Disputes that one of these people works on.
+	// Disputes assigned to one of these people.
 	Assigned []string `query:"assigned"`
 	// Disputes that one of these processors reported.
 	Source []string `query:"source"`

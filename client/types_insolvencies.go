@@ -142,7 +142,7 @@ type InsolvencyFigures struct {
 	Payable int64 `json:"payable"`
 	// What the policy covers, after deductible, coinsurance and limits.
 	Covered int64 `json:"covered"`
-	// The amount in payouts that have not failed, less what was set off.
+	// The amount in payouts that have not failed, less amounts set off.
 	Paid int64 `json:"paid"`
 	// What was paid in excess.
 	Overpaid int64 `json:"overpaid"`
@@ -150,11 +150,11 @@ type InsolvencyFigures struct {
 	Reserve int64 `json:"reserve"`
 	// Paid, covered and not paid, and reserve.
 	Incurred int64 `json:"incurred"`
-	// What came back.
+	// The recovered amount.
 	Recovered int64 `json:"recovered"`
-	// Who gets what of it.
+	// The amounts for each party.
 	Shares map[string]int64 `json:"shares"`
-	// What came back beyond the loss.
+	// Recoveries in excess of the loss.
 	Surplus int64 `json:"surplus"`
 	// The number of claims that are not payable in full by reason.
 	Represent map[string]int64 `json:"represent"`

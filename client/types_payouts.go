@@ -37,7 +37,7 @@ type PayoutsQuery struct {
 	Currencies []string `query:"currencies"`
 }
 
-// Payout: What is paid to the beneficiary of a merchant for its claims.
+// Payout: Payments to the beneficiary of a merchant for its claims.
 type Payout struct {
 	// The identifier.
 	ID int64 `json:"id"`
@@ -73,7 +73,8 @@ type Payout struct {
 type PayoutLine struct {
 	// The id of the claim.
 	Claims int64 `json:"claims"`
-	// What is paid of it, in minor units of the payout's `policy_currency`. Negative where it was overpaid before.
+	// The amount paid for the claim, in minor units of the payout's `policy_currency`. Negative if the claim was
+	// overpaid before.
 	Value int64 `json:"value"`
 }
 

@@ -41,8 +41,8 @@ const (
 	OtherProtectionFirstScheme       OtherProtectionFirst = "scheme"
 )
 
-// RecoveryBearer: Who bears a part of a loss: the site for the deductible, the insurer for what is covered, the
-// site for its coinsurance and for what exceeds the limits.
+// RecoveryBearer: Who bears a part of a loss: the site for the deductible, the insurer for the covered amount,
+// the site for its coinsurance and for what exceeds the limits.
 type RecoveryBearer string
 
 // The values of RecoveryBearer.

@@ -322,8 +322,8 @@ type BookingProtection struct {
 	Allocations []Allocation `json:"allocations"`
 }
 
-// TravellerNote: What a traveller says after the merchant has failed. It is a statement. Nothing is paid or
-// rejected because of it alone.
+// TravellerNote: A traveller's statement after the failure of a merchant. It is not verified. Nothing is paid
+// or rejected because of it alone.
 type TravellerNote struct {
 	// Whom the traveller has asked for their money. `protection` is a guarantee fund, a bond or another scheme.
 	Asked string `json:"asked"`

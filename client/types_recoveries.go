@@ -36,7 +36,7 @@ type RecoveriesQuery struct {
 	Insolvencies []int64 `query:"insolvencies"`
 }
 
-// Recovery: Money that came back after an insolvency.
+// Recovery: Money received after an insolvency.
 type Recovery struct {
 	// The identifier.
 	ID int64 `json:"id"`
