@@ -159,7 +159,7 @@ func (d *Disputes) Unmatch(ctx context.Context, actor access.Actor, id int64, re
 	})
 }
 
-// Assign sets who works on a case; "" is nobody.
+// Assign sets who works on a case; "" unassigns it.
 func (d *Disputes) Assign(ctx context.Context, actor access.Actor, id int64, to string) (Case, error) {
 	return d.change(ctx, actor, id, "dispute.assign", func(w *write, c *Case) error {
 		var p errs.Problems
@@ -242,15 +242,10 @@ func (d *Disputes) change(
 	ctx context.Context, actor access.Actor, id int64, action string, fn func(w *write, c *Case) error,
 ) (Case, error) {
 	return d.once(ctx, actor, func(w *write) (Case, error) {
-		c, err := lockCase(w.tx, `site_id = $1 AND id = $2`, actor.SiteID, id)
+		c, err := lockByID(w.tx, actor.SiteID, id)
 		if err != nil {
 			return c, unknownCase(err, id)
 		}
-		list := []Case{c}
-		if err := readParts(w.tx, actor.SiteID, list); err != nil {
-			return c, err
-		}
-		c = list[0]
 		before := c
 		c.Events, c.Postings = slices.Clone(c.Events), slices.Clone(c.Postings)
 		if err := fn(w, &c); err != nil {

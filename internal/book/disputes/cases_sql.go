@@ -33,11 +33,24 @@ func scanCase(scan func(dest ...any) error) (c Case, err error) {
 	return c, err
 }
 
-// lockCase locks the case that a condition names.
+// lockCase locks the case that a condition names, and reads it with its parts. The error is store.ErrNotFound if there is none.
 func lockCase(tx *store.Tx, condition string, args ...any) (Case, error) {
-	return scanCase(func(dest ...any) error {
-		return tx.QueryRow(`UPDATE disputes SET version = version + 1 WHERE `+condition+` RETURNING `+caseColumns, args, dest...)
-	})
+	return oneCase(tx, `UPDATE disputes SET version = version + 1 WHERE `+condition+` RETURNING `+caseColumns, args)
+}
+
+// oneCase reads the case that a statement returns, with its parts.
+func oneCase(tx *store.Tx, statement string, args []any) (Case, error) {
+	c, err := scanCase(func(dest ...any) error { return tx.QueryRow(statement, args, dest...) })
+	if err != nil {
+		return c, err
+	}
+	list := []Case{c}
+	err = readParts(tx, c.SiteID, list)
+	return list[0], err
+}
+
+func lockByID(tx *store.Tx, siteID, id int64) (Case, error) {
+	return lockCase(tx, `site_id = $1 AND id = $2`, siteID, id)
 }
 
 func lockByKey(tx *store.Tx, siteID int64, source, caseID string) (Case, error) {
@@ -139,15 +152,7 @@ func readParts(tx *store.Tx, siteID int64, list []Case) error {
 
 // ByID reads a case with its events and postings. The error is store.ErrNotFound if there is none.
 func ByID(tx *store.Tx, siteID, id int64) (Case, error) {
-	c, err := scanCase(func(dest ...any) error {
-		return tx.QueryRow(`SELECT `+caseColumns+` FROM disputes WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
-	})
-	if err != nil {
-		return c, err
-	}
-	list := []Case{c}
-	err = readParts(tx, siteID, list)
-	return list[0], err
+	return oneCase(tx, `SELECT `+caseColumns+` FROM disputes WHERE site_id = $1 AND id = $2`, []any{siteID, id})
 }
 
 // casesOfPayments reads the cases that are matched with payments, with their parts.
@@ -170,22 +175,19 @@ func casesIn(tx *store.Tx, siteID int64, column string, values []int64) ([]Case,
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, column, values)
-	var list []Case
-	err := tx.Query(`SELECT `+caseColumns+` FROM disputes WHERE `+w.Text.String()+` ORDER BY id`, w.Args,
-		func(scan func(dest ...any) error) error {
-			c, err := scanCase(scan)
-			list = append(list, c)
-			return err
-		})
-	if err != nil {
-		return nil, err
-	}
-	return list, readParts(tx, siteID, list)
+	return casesWhere(tx, siteID, &w)
 }
 
 // Between reads the cases of a site with ids from first to last, with their parts.
-func Between(tx *store.Tx, siteID, first, last int64) (list []Case, err error) {
-	err = tx.Query(`SELECT `+caseColumns+` FROM disputes WHERE site_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id`, []any{siteID, first, last},
+func Between(tx *store.Tx, siteID, first, last int64) ([]Case, error) {
+	var w sqltext.Where
+	w.And("site_id = ?", siteID)
+	w.And("id BETWEEN ? AND ?", first, last)
+	return casesWhere(tx, siteID, &w)
+}
+
+func casesWhere(tx *store.Tx, siteID int64, w *sqltext.Where) (list []Case, err error) {
+	err = tx.Query(`SELECT `+caseColumns+` FROM disputes WHERE `+w.Text.String()+` ORDER BY id`, w.Args,
 		func(scan func(dest ...any) error) error {
 			c, err := scanCase(scan)
 			list = append(list, c)

@@ -1,6 +1,7 @@
 package disputes
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -83,7 +84,7 @@ func checkEvidence(e Evidence) error {
 }
 
 func attach(tx *store.Tx, actor access.Actor, e Evidence, content []byte) (Evidence, error) {
-	c, err := lockCase(tx, `site_id = $1 AND id = $2`, actor.SiteID, e.DisputeID)
+	c, err := lockByID(tx, actor.SiteID, e.DisputeID)
 	if err != nil {
 		return e, unknownCase(err, e.DisputeID)
 	}
@@ -115,8 +116,8 @@ func (d *Disputes) EvidenceOf(ctx context.Context, actor access.Actor, id int64)
 		return nil, err
 	}
 	list, err := sites.Read(ctx, d.DB, actor, func(tx *store.Tx) ([]Evidence, error) {
-		if _, err := ByID(tx, actor.SiteID, id); err != nil {
-			return nil, err
+		if has, err := store.Exists(tx, `SELECT 1 FROM disputes WHERE site_id = $1 AND id = $2`, actor.SiteID, id); err != nil || !has {
+			return nil, cmp.Or(err, store.ErrNotFound)
 		}
 		return evidenceOf(tx, actor.SiteID, id)
 	})

@@ -28,7 +28,7 @@ const MostLines = 200_000
 // Outcome is the result of a line of a file.
 type Outcome string
 
-// The outcomes. Those of the case of the line are the words of dispute.Matching.
+// The outcomes besides the states of matching: see dispute.Matching.
 const (
 	LineRepeated Outcome = "repeated" // all of it was known
 	LineIgnored  Outcome = "ignored"  // it is not about a dispute
@@ -43,7 +43,7 @@ type Line struct {
 	Source    string
 	CaseID    string
 	Kind      dispute.Kind
-	Message   string // why it was refused or ignored, or what of it was not used; "" for nothing
+	Message   string // why it was refused or ignored, or which fields were not used; can be ""
 }
 
 // File is the result of a file.

@@ -68,15 +68,10 @@ func (d *Disputes) retry(tx *store.Tx, siteID int64, limit int) (tried int, err 
 
 // again tries to match a case, and to record what waits.
 func (w *write) again(id int64) error {
-	c, err := lockCase(w.tx, `site_id = $1 AND id = $2`, w.site.ID, id)
+	c, err := lockByID(w.tx, w.site.ID, id)
 	if err != nil {
 		return err
 	}
-	list := []Case{c}
-	if err := readParts(w.tx, w.site.ID, list); err != nil {
-		return err
-	}
-	c = list[0]
 	before := c
 	if err := w.settle(&c, 0); err != nil {
 		return err

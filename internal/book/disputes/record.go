@@ -1,6 +1,7 @@
 package disputes
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -143,11 +144,6 @@ func (w *write) reversed(t payment.Transaction, named int64) error {
 	if c, err = lockByKey(w.tx, w.site.ID, c.Source, c.CaseID); err != nil {
 		return err
 	}
-	parts := []Case{c}
-	if err := readParts(w.tx, w.site.ID, parts); err != nil {
-		return err
-	}
-	c = parts[0]
 	before := c
 	if err := w.credited(&c, t); err != nil {
 		return err
@@ -188,17 +184,17 @@ func (w *write) adopt(r dispute.Report) (Case, error) {
 		return Case{}, store.ErrNotFound
 	}
 	if has, err := w.anyManual(); err != nil || !has {
-		return Case{}, firstOf(err, store.ErrNotFound)
+		return Case{}, cmp.Or(err, store.ErrNotFound)
 	}
 	probe := Case{SiteID: w.site.ID, Clues: noClues, Amount: r.Amount, Currency: r.Currency}
 	probe.learn(r)
 	id, err := w.wouldMatch(&probe)
 	if err != nil || id == 0 {
-		return Case{}, firstOf(err, store.ErrNotFound)
+		return Case{}, cmp.Or(err, store.ErrNotFound)
 	}
 	manual, err := handMade(w.tx, w.site.ID, id)
 	if err != nil || len(manual) == 0 {
-		return Case{}, firstOf(err, store.ErrNotFound)
+		return Case{}, cmp.Or(err, store.ErrNotFound)
 	}
 	t, err := payments.Charged(w.tx, w.site.ID, id)
 	if err != nil {
@@ -224,13 +220,6 @@ func (w *write) adopt(r dispute.Report) (Case, error) {
 		return c, saveCase(w.tx, c)
 	}
 	return Case{}, store.ErrNotFound
-}
-
-func firstOf(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
 }
 
 // Transaction reads a transaction with its disputes. If there is none, the error has the kind RecordNotFound.

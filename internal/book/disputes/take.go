@@ -87,12 +87,7 @@ func (w *write) open(r dispute.Report) (c Case, created bool, err error) {
 			})
 		}
 	}
-	if err != nil || created {
-		return c, created, err
-	}
-	list := []Case{c}
-	err = readParts(w.tx, w.site.ID, list)
-	return list[0], false, err
+	return c, created, err
 }
 
 // add appends the events of a report that are new. added reports whether there are any, apart from clues.
@@ -271,7 +266,7 @@ func dayText(d civil.Day) string {
 	return d.String()
 }
 
-// rawOf is a report as text, for those that do not come from a file.
+// rawOf is the text that is kept of a report that does not come from a file.
 func rawOf(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

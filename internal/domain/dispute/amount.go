@@ -127,7 +127,7 @@ func within(amount, of int64) bool {
 }
 
 // Split divides a debit over the allocations of a payment (R14): by their original amounts, the last unit by largest remainder. The excess of
-// one allocation goes to the others, as far as they have something left. The rest of it stays where it is, as a double recovery.
+// one allocation goes to the others, up to what is left of each. The rest stays on it, as a double recovery.
 func Split(base int64, originals, left []int64) []int64 {
 	shares := money.Split(base, originals)
 	over, room := make([]int64, len(shares)), make([]int64, len(shares))

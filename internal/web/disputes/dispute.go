@@ -18,7 +18,7 @@ import (
 
 // disputeView is the data of the page of a dispute.
 type disputeView struct {
-	Next, Tone string // what happens next, or what somebody has to do
+	Next, Tone string // the next step, and its tone
 	Facts      []kit.Fact
 	Compared   *comparison // nil if the dispute is matched
 	Movements  []movement
@@ -46,7 +46,7 @@ type compared struct {
 	Values         []value
 }
 
-// empty reports whether nobody knows the clue.
+// empty reports whether neither the dispute nor a payment has the clue.
 func (c compared) empty() bool {
 	return c.Reported == "" && !slices.ContainsFunc(c.Values, func(v value) bool { return v.Text != "" })
 }
@@ -115,7 +115,7 @@ func (p *pages) show(v *kit.Visit, id int64, file *kit.Form) error {
 	})
 }
 
-// nextOf says what somebody has to do in a sentence, and its tone.
+// nextOf is the next step as a sentence, and its tone.
 func nextOf(v *kit.Visit, c disputes.Case) (text, tone string) {
 	today := civil.DayOf(v.Now())
 	switch {
@@ -286,7 +286,7 @@ func historyOf(c disputes.Case) (lines []happened) {
 			parts = append(parts, "payment "+kit.Ident(e.ObjectID).Text)
 		}
 		if e.Kind == dispute.AssignKind && e.Note == "" {
-			parts = append(parts, "nobody")
+			parts = append(parts, "unassigned")
 		}
 		parts = append(parts, e.Note)
 		if e.Author != "" {
