@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// Claims are the disputes of insolvent merchants, and what of each is payable.
+// Claims is the API of claims, which are made from the disputes of insolvent merchants.
 type Claims struct{ c *connection }
 
 // List returns one page of claims.
@@ -33,7 +33,7 @@ func (s *Claims) Explain(ctx context.Context, id int64, options ...CallOption) (
 	return get[[]Step](ctx, s.c, s.c.resource("claims", id, "explanation"), nil, options...)
 }
 
-// Assess notes that a claim was checked and is payable as it is now.
+// Assess records that a claim was checked and is payable as it is now.
 func (s *Claims) Assess(ctx context.Context, id int64, in Decision, options ...CallOption) (Claim, error) {
 	return create[Claim](ctx, s.c, s.c.resource("claims", id, "assess"), in, options)
 }
@@ -58,12 +58,12 @@ func (s *Claims) Reopen(ctx context.Context, id int64, in ReasonGiven, options .
 	return create[Claim](ctx, s.c, s.c.resource("claims", id, "reopen"), in, options)
 }
 
-// Release notes that other protection does not pay.
+// Release records that other protection does not pay.
 func (s *Claims) Release(ctx context.Context, id int64, in ReasonGiven, options ...CallOption) (Claim, error) {
 	return create[Claim](ctx, s.c, s.c.resource("claims", id, "release"), in, options)
 }
 
-// Payouts are what is paid to the beneficiaries of merchants for their claims.
+// Payouts is the API of payouts to the beneficiaries of merchants.
 type Payouts struct{ c *connection }
 
 // List returns one page of payouts.
@@ -81,7 +81,7 @@ func (s *Payouts) Get(ctx context.Context, id int64, options ...CallOption) (Pay
 	return get[Payout](ctx, s.c, s.c.resource("payouts", id), nil, options...)
 }
 
-// Lines returns what a payout pays of each claim.
+// Lines returns the amount that a payout pays for each claim.
 func (s *Payouts) Lines(ctx context.Context, id int64, options ...CallOption) ([]PayoutLine, error) {
 	return get[[]PayoutLine](ctx, s.c, s.c.resource("payouts", id, "lines"), nil, options...)
 }
@@ -106,7 +106,7 @@ func (s *Payouts) Failed(ctx context.Context, id int64, in ReasonGiven, options 
 	return create[Payout](ctx, s.c, s.c.resource("payouts", id, "failed"), in, options)
 }
 
-// Recoveries are what came back after insolvencies.
+// Recoveries is the API of money recovered after insolvencies.
 type Recoveries struct{ c *connection }
 
 // List returns one page of recoveries.

@@ -74,7 +74,7 @@ func (s *Insolvencies) AllAffected(ctx context.Context, id int64, query Affected
 	return each[AffectedPayment](ctx, s.c, s.c.resource("insolvencies", id, "affected"), query)
 }
 
-// Figures returns what was exposed, and what is payable, covered, paid and recovered.
+// Figures returns the exposed, payable, covered, paid and recovered amounts.
 func (s *Insolvencies) Figures(ctx context.Context, id int64, options ...CallOption) (InsolvencyFigures, error) {
 	return get[InsolvencyFigures](ctx, s.c, s.c.resource("insolvencies", id, "report"), nil, options...)
 }

@@ -15,7 +15,7 @@ const (
 	ClaimStateWithdrawn ClaimState = "withdrawn"
 )
 
-// ClaimReason: Why a dispute, or a part of it, is not payable and is to be represented (R13).
+// ClaimReason: Why a dispute is not payable, or not in full, and is to be represented (R13).
 type ClaimReason string
 
 // The values of ClaimReason.
@@ -90,26 +90,26 @@ type Claim struct {
 	Loss int64 `json:"loss"`
 	// The payable amount.
 	Payable int64 `json:"payable"`
-	// The part that is not payable and is to be represented.
+	// The amount that is not payable and is to be represented.
 	Represent int64 `json:"represent"`
-	// Why a part is not payable. Null if the whole claim is payable.
+	// Why the claim is not payable in full. Null if it is.
 	Reason *ClaimReason `json:"reason"`
 	// The currency of the policy in force at the failure.
 	PolicyCurrency string `json:"policy_currency"`
 	// The payable amount. Null while there is no rate.
 	Value *int64 `json:"value"`
-	// The part of value that the policy covers.
+	// The amount covered by the policy.
 	Covered int64 `json:"covered"`
 	// The amount in payouts that have not failed, less amounts set off.
 	Paid int64 `json:"paid"`
-	// The amount paid in excess, to be set off against the next payout.
+	// The amount paid in excess of the covered amount. It is set off against the next payout.
 	Overpaid int64 `json:"overpaid"`
 	// Whether other protection does not pay.
 	Released bool `json:"released"`
-	// The traveller's last note on the certificate of the booking. Null if there is none.
+	// The traveller's latest note on the certificate of the booking. Null if there is none.
 	TravellerNote *TravellerNote `json:"traveller_note"`
-	// Whether the traveller was already refunded a part, or has claimed it from an insurer or another protection
-	// scheme.
+	// Whether the traveller has already received money back, or has asked an insurer or another protection scheme
+	// for it.
 	MayBeDuplicate bool `json:"may_be_duplicate"`
 	// The user who assessed it.
 	AssessedBy *string `json:"assessed_by"`

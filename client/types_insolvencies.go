@@ -70,7 +70,7 @@ type Insolvency struct {
 	State    InsolvencyState `json:"state"`
 	// When the merchant failed.
 	TriggerAt Instant `json:"trigger_at"`
-	// How it is known.
+	// The evidence of the failure.
 	Evidence string `json:"evidence"`
 	// The user who reported it.
 	ReportedBy string  `json:"reported_by"`
@@ -132,27 +132,27 @@ type InsolvencyFigures struct {
 	AsOf           Day    `json:"as_of"`
 	// The number of affected payments.
 	Affected int64 `json:"affected"`
-	// What was paid and neither refunded nor charged back when the merchant failed.
+	// The amount paid and neither refunded nor charged back when the merchant failed.
 	Exposed int64 `json:"exposed"`
-	// Affected payments without a rate. They are in no amount.
+	// Affected payments without a rate. They are not included in the amounts.
 	PendingRate int64 `json:"pending_rate"`
 	// The number of claims by state.
 	Claims map[string]int64 `json:"claims"`
-	// What is payable of all claims.
+	// The payable amount of all claims.
 	Payable int64 `json:"payable"`
-	// What the policy covers, after deductible, coinsurance and limits.
+	// The amount covered by the policy, after deductible, coinsurance and limits.
 	Covered int64 `json:"covered"`
 	// The amount in payouts that have not failed, less amounts set off.
 	Paid int64 `json:"paid"`
-	// What was paid in excess.
+	// The amount paid in excess of the covered amounts.
 	Overpaid int64 `json:"overpaid"`
-	// What is expected to become covered.
+	// The amount expected to be covered later.
 	Reserve int64 `json:"reserve"`
-	// Paid, covered and not paid, and reserve.
+	// Paid, covered but unpaid, and reserve.
 	Incurred int64 `json:"incurred"`
-	// The recovered amount.
+	// The total of the recoveries.
 	Recovered int64 `json:"recovered"`
-	// The amounts for each party.
+	// Distribution of the recoveries.
 	Shares map[string]int64 `json:"shares"`
 	// Recoveries in excess of the loss.
 	Surplus int64 `json:"surplus"`

@@ -81,7 +81,7 @@ type LimitRow struct {
 	// E1 at locked rates. A part that was priced under a policy in another currency is converted at the last rate.
 	// Null if that rate is missing, and for bookings and transactions, which each have their own use.
 	Use *int64 `json:"use"`
-	// What is left of the limit. Null while part of the use is waiting for a rate.
+	// The remaining amount of the limit. Null while part of the use is waiting for a rate.
 	Headroom *int64 `json:"headroom"`
 	// The amount above the limit.
 	Over *int64 `json:"over"`

@@ -37,7 +37,7 @@ type PayoutsQuery struct {
 	Currencies []string `query:"currencies"`
 }
 
-// Payout: Payments to the beneficiary of a merchant for its claims.
+// Payout: A payment to the beneficiary of a merchant for its approved claims.
 type Payout struct {
 	// The identifier.
 	ID int64 `json:"id"`
@@ -52,7 +52,7 @@ type Payout struct {
 	Value int64 `json:"value"`
 	// The currency in which it is paid.
 	Currencies string `json:"currencies"`
-	// What is paid, in minor units of `currencies`.
+	// The amount paid, in minor units of `currencies`.
 	Total int64 `json:"total"`
 	// The beneficiary when it was planned.
 	BeneficiaryID string  `json:"beneficiary_id"`
@@ -73,8 +73,8 @@ type Payout struct {
 type PayoutLine struct {
 	// The id of the claim.
 	Claims int64 `json:"claims"`
-	// The amount paid for the claim, in minor units of the payout's `policy_currency`. Negative if the claim was
-	// overpaid before.
+	// The amount paid for the claim, in minor units of the payout's `policy_currency`. Negative if an overpaid
+	// amount is set off.
 	Value int64 `json:"value"`
 }
 

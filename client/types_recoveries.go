@@ -36,7 +36,7 @@ type RecoveriesQuery struct {
 	Insolvencies []int64 `query:"insolvencies"`
 }
 
-// Recovery: Money received after an insolvency.
+// Recovery: Money recovered after an insolvency.
 type Recovery struct {
 	// The identifier.
 	ID int64 `json:"id"`

@@ -17,12 +17,12 @@ import (
 type claimCmd struct {
 	List     claimListCmd     `cmd:"" help:"List claims. They are made from the disputes of insolvent merchants."`
 	Show     claimShowCmd     `cmd:"" help:"Show a claim with its calculation and history."`
-	Assess   claimAssessCmd   `cmd:"" help:"Note that a claim was checked and is payable as it is now."`
+	Assess   claimAssessCmd   `cmd:"" help:"Record that a claim was checked and is payable as it is now."`
 	Approve  claimApproveCmd  `cmd:"" help:"Approve an assessed claim. The person who assessed it cannot approve it."`
 	Reject   claimRejectCmd   `cmd:"" help:"Reject a claim."`
 	Withdraw claimWithdrawCmd `cmd:"" help:"Withdraw a claim."`
 	Reopen   claimReopenCmd   `cmd:"" help:"Reopen a claim: it is assessed and approved again."`
-	Release  claimReleaseCmd  `cmd:"" help:"Note that other protection does not pay, so that a claim no longer waits for it."`
+	Release  claimReleaseCmd  `cmd:"" help:"Record that other protection does not pay, so that the claim no longer waits for it."`
 }
 
 // claimListCmd lists claims.

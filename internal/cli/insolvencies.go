@@ -36,7 +36,7 @@ type insolvencyReportCmd struct {
 	Merchant int64             `arg:"" field:"channels" help:"Merchant id."`
 	Kind     insolvencies.Kind `required:"" placeholder:"KIND" help:"Kind: administration, liquidation, ceased_trading, scheme_revoked or suspension."`
 	Trigger  time.Time         `required:"" field:"trigger_at" placeholder:"TIME" help:"When the merchant failed, in GMT, such as \"2024-06-30 12:00:00\". Payments up to then can be claimed."`
-	Evidence string            `required:"" help:"How this is known, such as the court's notice."`
+	Evidence string            `required:"" help:"Evidence of the failure, such as the court's notice."`
 }
 
 // Run reports it.
@@ -293,7 +293,7 @@ func (c insolvencyFiguresCmd) Run(ctx context.Context, p *program) error {
 	}
 	p.printTable(s, "")
 	if r.Pending > 0 {
-		p.printf("\n%s without a rate: in no figure.\n", counted(r.Pending, "affected payment"))
+		p.printf("\n%s without a rate: not included.\n", counted(r.Pending, "affected payment"))
 	}
 	return nil
 }

@@ -190,7 +190,7 @@ func (p *program) settle(ctx context.Context, site string, change func(actor acc
 // recoveryCmd groups the recovery commands.
 type recoveryCmd struct {
 	List   recoveryListCmd   `cmd:"" help:"List recoveries."`
-	Add    recoveryAddCmd    `cmd:"" help:"Record money that came back after an insolvency."`
+	Add    recoveryAddCmd    `cmd:"" help:"Record money recovered after an insolvency."`
 	Cancel recoveryCancelCmd `cmd:"" help:"Cancel a recovery that was recorded by mistake."`
 }
 
@@ -231,7 +231,7 @@ type recoveryAddCmd struct {
 	Kind       claims.RecoveryKind `arg:"" help:"Kind: reserve, dividend, bond, supplier or scheme."`
 	Amount     amountFlag          `arg:"" field:"currencies,total" help:"Amount, such as \"5000.00 EUR\"."`
 	Date       dayFlag             `placeholder:"YYYY-MM-DD" help:"Date of receipt (default: today)."`
-	Reference  string              `help:"Reference, such as that of the administrator."`
+	Reference  string              `help:"Reference, such as the administrator's."`
 }
 
 // Run records it.

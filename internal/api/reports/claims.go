@@ -113,7 +113,7 @@ func ShowPayout(p claims.Payout) payoutShape {
 	}
 }
 
-// payoutLineShape is what a payout pays of a claim, in minor units of its policy_currency.
+// payoutLineShape is the amount that a payout pays for a claim, in minor units of its policy_currency.
 type payoutLineShape struct {
 	Claim int64 `json:"claims"`
 	Value int64 `json:"value"`
@@ -156,14 +156,14 @@ func ShowRecovery(r claims.Recovery) recoveryShape {
 	}
 }
 
-// insolvencyReport are the figures of an insolvency in answers, in minor units of policy_currency.
+// insolvencyReport has the figures of an insolvency in answers, in minor units of policy_currency.
 type insolvencyReport struct {
 	Insolvency     int64                  `json:"insolvencies"`
 	PolicyCurrency money.Currency         `json:"policy_currency"`
 	AsOf           civil.Day              `json:"as_of"`
 	Affected       int64                  `json:"affected"`
 	Exposed        int64                  `json:"exposed"`
-	PendingRate    int64                  `json:"pending_rate"` // affected payments without a rate: they are in no amount
+	PendingRate    int64                  `json:"pending_rate"` // affected payments without a rate, not included in the amounts
 	Claims         map[claim.State]int64  `json:"claims"`
 	Payable        int64                  `json:"payable"`
 	Covered        int64                  `json:"covered"`

@@ -6,7 +6,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Checked is a stored claim with what it should be.
+// Checked is a stored claim with the values it should have.
 type Checked struct {
 	Claim
 	// Recorded has the state, the amount and the people of the review by the history of the claim; its State is "" without a history.

@@ -1,5 +1,5 @@
-// Package claims makes claims from the disputes of insolvent merchants, and has people assess and approve them (R13). What is
-// covered of a claim is computed from all claims of its year of account when it is read. Payouts pay them. The package owns the
+// Package claims makes claims from the disputes of insolvent merchants, and has people assess and approve them (R13). The
+// covered amount of a claim is computed from all claims of its year of account when it is read. Payouts pay them. The package owns the
 // tables claims, claim_*, payouts, payout_* and recoveries. Start at Claims.Make, the job, and at Claims.Assess.
 package claims
 
@@ -31,7 +31,7 @@ type Claims struct {
 	MostLines    int // the most claims of one payout; others are in the next one
 }
 
-// Claim is a dispute of one allocation, and what of it is payable.
+// Claim is a claim made from a dispute of one allocation.
 type Claim struct {
 	SiteID         int64
 	ID             int64
@@ -55,7 +55,7 @@ type Claim struct {
 	Paid           int64
 	Overpaid       int64
 	Released       bool              // other protection does not pay
-	Note           certificates.Note // what the traveller said last
+	Note           certificates.Note // the traveller's latest
 	claim.Review
 	AssessedByName string
 	Version        int64
@@ -119,7 +119,7 @@ func (r *Claims) History(ctx context.Context, actor access.Actor, id int64) ([]H
 	return list, unknown(err, id)
 }
 
-// Assess notes that a person found the claim payable as it is now.
+// Assess records that a person has checked the claim, and that it is payable as it is now.
 func (r *Claims) Assess(ctx context.Context, actor access.Actor, id int64, note string) (Claim, error) {
 	return r.act(ctx, actor, access.AssessClaims, id, "claim.assess", note, func(tx *store.Tx, by claim.Reviewer, c *Claim) (refused claim.Refusal, err error) {
 		if !c.Priced {
@@ -299,9 +299,9 @@ func refusal(c Claim, refused claim.Refusal) error {
 	case claim.RefusedTwice:
 		return errs.New(errs.SamePerson, "You have already approved this claim. It needs a second operator.")
 	case claim.RefusedUnnamed:
-		return notPossible(c, string(refused), "Only a person can do this. Say who you are with --as.")
+		return notPossible(c, string(refused), "Only a person can do this. Name yourself with --as.")
 	case claim.RefusedChanged:
-		return notPossible(c, string(refused), "What is payable of claim %d has changed since it was assessed. Assess it again.", c.ID)
+		return notPossible(c, string(refused), "The payable amount of claim %d has changed since it was assessed. Assess it again.", c.ID)
 	default:
 		return notPossible(c, string(refused), "Claim %d is %s.", c.ID, c.State)
 	}

@@ -98,7 +98,7 @@ func claimsOf(tx *store.Tx, siteID, insolvencyID int64, allocations []int64) (ma
 	return found, err
 }
 
-// owedOf reads what the cover of an insolvency is computed from, in the order in which claims take.
+// owedOf reads the amounts from which the cover of an insolvency is computed, in the order of the claims.
 func owedOf(tx *store.Tx, siteID, insolvencyID int64) (ids []int64, owed []claim.Owed, err error) {
 	err = tx.Query(`SELECT id, COALESCE(value, 0), paid FROM claims WHERE site_id = $1 AND insolvency_id = $2
 		ORDER BY first_day, source, case_id, id`, []any{siteID, insolvencyID}, func(scan func(dest ...any) error) error {
@@ -111,7 +111,7 @@ func owedOf(tx *store.Tx, siteID, insolvencyID int64) (ids []int64, owed []claim
 	return ids, owed, err
 }
 
-// otherProtections reads what else protects the travellers of allocations.
+// otherProtections reads the other protection of the travellers of allocations.
 func otherProtections(tx *store.Tx, siteID int64, allocations []int64) (map[int64]string, error) {
 	var w sqltext.Where
 	w.And("a.site_id = ?", siteID)
@@ -159,7 +159,7 @@ func activeInsolvencies(tx *store.Tx, siteID int64) (list []work, err error) {
 	return list, err
 }
 
-// finalTo is the last event behind the mark of which no earlier one can still appear: all up to it were recorded ten seconds ago. It
+// finalTo is the last event behind the mark before which no other can still appear: all up to it were recorded ten seconds ago. It
 // looks at a bounded number of events.
 func (w work) finalTo(tx *store.Tx) (to int64, err error) {
 	var recent int64 // the first event that is not old enough
@@ -178,8 +178,8 @@ func (w work) finalTo(tx *store.Tx) (to int64, err error) {
 	return to, err
 }
 
-// changed reads to which allocations of the channel events have happened behind the mark, up to an event, and up to which event it has
-// read: it stops after a number of them.
+// changed reads the allocations of the channel with events behind the mark, up to an event. last is the event it has read to: it stops
+// after a number of them.
 func (w work) changed(tx *store.Tx, to int64) (allocations []int64, last int64, err error) {
 	seen := map[int64]bool{}
 	n := 0

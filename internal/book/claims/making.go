@@ -27,8 +27,8 @@ const (
 	idsAtOnce    = 50_000
 )
 
-// Make makes claims from disputes of insolvent merchants, and computes those anew to whose allocations something has happened: a
-// dispute, a refund or a reversal. It goes through the events of allocations in order, a piece at a time, once no write can add one with
+// Make makes claims from disputes of insolvent merchants, and recomputes the claims of an allocation after a dispute, a refund or a
+// reversal. It goes through the events of allocations in order, a piece at a time, once no write can add one with
 // a lower id (R0). It returns more if work is left.
 func (r *Claims) Make(ctx context.Context) (more bool, err error) {
 	return sites.Each(ctx, r.DB, sitesWithWork, 1, func(tx *store.Tx, siteID int64, _ int) (int, error) {
@@ -75,7 +75,7 @@ func (w work) do(tx *store.Tx) (did bool, err error) {
 	return true, saveMark(tx, w.siteID, w.insolvencyID, to)
 }
 
-// making is what claims of an insolvency are computed with.
+// making has the terms by which the claims of an insolvency are computed.
 type making struct {
 	insolvencies.Insolvency
 	currency money.Currency // Q of the policy in force at the trigger
@@ -142,8 +142,9 @@ func (m making) allocations(tx *store.Tx, ids []int64) (list []claim.Allocation,
 	return list, stored, err
 }
 
-// claimed are the disputes of an allocation that claims are made from, with what people decided. A dispute that
-// was over before the failure is none of them: one outside the snapshot, or one that gave all its money back. A claim whose dispute is no longer one of this payment stays, with a loss of 0.
+// claimed lists the disputes of an allocation that claims are made from, with the decisions on their claims. It omits disputes that
+// were over before the failure: outside the snapshot, or fully credited. A claim stays, with a loss of 0, if its dispute was matched to
+// another payment.
 func (m making) claimed(disputed []claim.Dispute, stored []Claim, inSnapshot, first bool) (list []claim.Dispute) {
 	left := slices.Clone(stored)
 	for _, d := range disputed {
@@ -164,7 +165,7 @@ func (m making) claimed(disputed []claim.Dispute, stored []Claim, inSnapshot, fi
 	return list
 }
 
-// settled reports whether a dispute gave all its money back.
+// settled reports whether a dispute was fully credited.
 func settled(d claim.Dispute) bool {
 	return !slices.ContainsFunc(d.Debits, func(debit claim.Debit) bool { return debit.Amount > debit.Credited })
 }
@@ -253,13 +254,13 @@ func (m making) store(tx *store.Tx, a claim.Allocation, stored []Claim) (err err
 	return nil
 }
 
-// same reports whether nothing that is stored of a claim has changed.
+// same reports whether the stored fields of a claim are unchanged.
 func same(a, b Claim) bool {
 	return a.FirstDay == b.FirstDay && a.Disputed == b.Disputed && a.Loss == b.Loss && a.Payable == b.Payable &&
 		a.Represent == b.Represent && a.Reason == b.Reason && a.Priced == b.Priced && a.Value == b.Value && a.State == b.State
 }
 
-// value converts what is payable to the policy currency: at the locked rate, and from there at the fixing of the trigger.
+// value converts the payable amount to the policy currency: at the locked rate, and from there at the fixing of the trigger.
 func (m making) value(tx *store.Tx, a claim.Allocation, c *Claim) error {
 	c.Priced, c.Value = false, 0
 	if a.PricedAt.IsZero() {
@@ -283,7 +284,7 @@ func (m making) atTrigger(tx *store.Tx, locked money.Currency) (quote fx.Quote, 
 	return fixings.SpotQuote(tx, m.SiteID, locked, m.currency, m.Failure().Day())
 }
 
-// firstProtections says of which allocations other protection pays first by the policy.
+// firstProtections finds the allocations for which other protection pays first by the policy.
 func firstProtections(tx *store.Tx, m making, allocations []int64) (map[int64]bool, error) {
 	first := map[int64]bool{}
 	if len(m.cover.OtherProtectionFirst) == 0 {

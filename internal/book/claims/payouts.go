@@ -24,7 +24,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Payout is what is paid to the beneficiary of a merchant for its claims.
+// Payout is a payment to the beneficiary of a merchant for its approved claims.
 type Payout struct {
 	SiteID         int64
 	ID             int64
@@ -55,13 +55,13 @@ type PayoutFilter struct {
 // PayoutOrders lists the values of orderby, besides those of every list, for payouts.
 var PayoutOrders = []string{"number"}
 
-// PayoutLine is what a payout pays of a claim: minor units of the policy currency, negative where the claim was overpaid before.
+// PayoutLine is the amount that a payout pays for a claim: minor units of the policy currency, negative if an overpaid amount is set off.
 type PayoutLine struct {
 	ClaimID int64
 	Value   int64
 }
 
-// Document is a payout with everything that is printed.
+// Document is a payout with the data of its PDF.
 type Document struct {
 	Payout
 	From     merchant.Party // who pays: the issuer of the site
@@ -123,7 +123,7 @@ func (r *Claims) Payouts(ctx context.Context, actor access.Actor, f PayoutFilter
 	})
 }
 
-// PayoutLines reads what a payout pays of each claim.
+// PayoutLines reads the amount that a payout pays for each claim.
 func (r *Claims) PayoutLines(ctx context.Context, actor access.Actor, id int64) ([]PayoutLine, error) {
 	if err := actor.Require(access.ReadPayouts); err != nil {
 		return nil, err
@@ -137,8 +137,8 @@ func (r *Claims) PayoutLines(ctx context.Context, actor access.Actor, id int64) 
 	return list, unknownPayout(err, id)
 }
 
-// Plan plans payouts: for each channel of which approved claims are not paid, when the amount has reached the channel's
-// payout_minimum or no more claims are taken. A planned amount counts as paid, so that nothing is planned twice. It returns more if it
+// Plan plans payouts of approved claims: when the unpaid amount of a channel has reached its payout_minimum, or its claims are
+// closed. A planned amount counts as paid, so that nothing is planned twice. It returns more if it
 // has planned one.
 func (r *Claims) Plan(ctx context.Context) (more bool, err error) {
 	return sites.Each(ctx, r.DB, sitesWithWork, 1, func(tx *store.Tx, siteID int64, _ int) (int, error) {
@@ -222,8 +222,8 @@ func (r *Claims) pay(tx *store.Tx, of insolvencyClaims, lines []int64, total int
 	return true, notePayout(tx, access.System(p.SiteID), "payout.plan", nil, p)
 }
 
-// firstLines keeps at most so many lines of a payout, so that a write has a bound: first what is set off, then what is paid, in the order
-// of the claims. All are kept if what is left would not be more than 0.
+// firstLines keeps at most so many lines of a payout, so that a write is bounded: first the amounts set off, then the payments, in the
+// order of the claims. All are kept if their sum would not be positive.
 func firstLines(lines []int64, total int64, most int) (kept []int64, value int64) {
 	kept = make([]int64, len(lines))
 	n := 0
@@ -345,7 +345,7 @@ func stillCovered(tx *store.Tx, p Payout) error {
 	for _, c := range list {
 		if pays[c.ID] > 0 && (c.Overpaid > 0 || !c.Approved()) {
 			return payoutNotPossible(p, "claims_changed",
-				"Less of claim %d is to be paid than when payout %d was planned. Mark the payout as failed: it is planned again.", c.ID, p.Number)
+				"The covered amount of claim %d has fallen since payout %d was planned. Mark the payout as failed: its claims are planned again.", c.ID, p.Number)
 		}
 	}
 	return nil

@@ -134,7 +134,7 @@ func paidClaims(tx *store.Tx, siteID, payoutID int64, most int) (list []PaidClai
 	return list, more - int64(len(list)), err
 }
 
-// approvedOf says which claims of an insolvency may be paid.
+// approvedOf finds the claims of an insolvency that may be paid.
 func approvedOf(tx *store.Tx, siteID, insolvencyID int64) (map[int64]bool, error) {
 	ids, err := store.Ids(tx, `SELECT id FROM claims WHERE site_id = $1 AND insolvency_id = $2 AND state IN ('approved', 'paid')`,
 		siteID, insolvencyID)

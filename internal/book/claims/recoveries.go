@@ -23,13 +23,13 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// RecoveryKind says where recovered money comes from.
+// RecoveryKind is the source of recovered money.
 type RecoveryKind string
 
 // RecoveryKinds lists the kinds.
 var RecoveryKinds = []RecoveryKind{"reserve", "dividend", "bond", "supplier", "scheme"}
 
-// Recovery is money that came back after an insolvency.
+// Recovery is money recovered after an insolvency.
 type Recovery struct {
 	SiteID         int64
 	ID             int64
@@ -70,11 +70,11 @@ type NewRecovery struct {
 	Reference    string
 }
 
-// Recovered says who gets what of all recoveries of an insolvency: minor units of its policy currency.
+// Recovered has the recoveries of an insolvency and their distribution, in minor units of its policy currency.
 type Recovered struct {
 	Total   int64
 	Shares  map[terms.Bearer]int64
-	Surplus int64 // more than the loss
+	Surplus int64 // in excess of the loss
 }
 
 // Recoveries reads one page of the recoveries of the actor's site.

@@ -40,7 +40,7 @@ func secondPerson(tx *store.Tx, actor access.Actor, i Insolvency) error {
 	case err != nil || site.Sandbox:
 		return err
 	case actor.UserID == 0:
-		return NotPossible(i, "approver_unnamed", "Only a person can confirm this. Say who you are with --as.")
+		return NotPossible(i, "approver_unnamed", "Only a person can confirm this. Name yourself with --as.")
 	case i.ReportedByID == 0:
 		return NotPossible(i, "reporter_unnamed", "It is unknown who reported this. Withdraw it, then report it again with --as.")
 	case actor.UserID == i.ReportedByID:
@@ -49,11 +49,11 @@ func secondPerson(tx *store.Tx, actor access.Actor, i Insolvency) error {
 	return nil
 }
 
-// Check says why a step is not possible, from what rooms above know. It returns nil if it is.
+// Check returns the reason why a step is not possible, by the data of rooms above, or nil.
 type Check func(tx *store.Tx, i Insolvency) error
 
 // Withdraw ends an insolvency that was a mistake: from now on the channel takes new protection again. What was logged meanwhile
-// stays unprotected. Claims say whether it is still possible.
+// stays unprotected. possible checks the claims.
 func (r *Insolvencies) Withdraw(ctx context.Context, actor access.Actor, id int64, reason string, possible Check) (Insolvency, error) {
 	return r.act(ctx, actor, access.ReportFailures, id, "insolvency.withdraw", reason, func(tx *store.Tx, i *Insolvency) error {
 		if err := mustBe(*i, Reported, Confirmed, Open); err != nil {
@@ -78,7 +78,7 @@ func (r *Insolvencies) Withdraw(ctx context.Context, actor access.Actor, id int6
 	})
 }
 
-// CloseClaims ends the time for claims: what is claimed later is not payable.
+// CloseClaims closes the claims: disputes received later are not payable.
 func (r *Insolvencies) CloseClaims(ctx context.Context, actor access.Actor, id int64, reason string) (Insolvency, error) {
 	return r.act(ctx, actor, access.DecideFailures, id, "insolvency.close_claims", reason, func(_ *store.Tx, i *Insolvency) error {
 		err := mustBe(*i, Open)
@@ -87,7 +87,7 @@ func (r *Insolvencies) CloseClaims(ctx context.Context, actor access.Actor, id i
 	})
 }
 
-// Close ends an insolvency. The channel stays insolvent until it is reinstated. Claims say whether it is possible yet.
+// Close ends an insolvency. The channel stays insolvent until it is reinstated. possible checks the claims and payouts.
 func (r *Insolvencies) Close(ctx context.Context, actor access.Actor, id int64, reason string, possible Check) (Insolvency, error) {
 	return r.act(ctx, actor, access.DecideFailures, id, "insolvency.close", reason, func(tx *store.Tx, i *Insolvency) error {
 		if err := mustBe(*i, ClaimsClosed); err != nil {
@@ -181,7 +181,7 @@ func (what approved) apply(tx *store.Tx, i *Insolvency) error {
 	return tellChannel(tx, *i)
 }
 
-// payload is what a proposal about an insolvency says.
+// payload is the content of a proposal about an insolvency.
 type payload struct {
 	Insolvency int64 `json:"insolvency"`
 }

@@ -15,8 +15,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// Affected is a line of the snapshot with the booking and the payment it is about, as they are now: who has to be told, and
-// what a bank will ask.
+// Affected is a line of the snapshot with its booking and payment as they are now: the people to notify, and the details that a bank
+// asks for.
 type Affected struct {
 	ID int64 // of the line
 	claim.SnapshotLine

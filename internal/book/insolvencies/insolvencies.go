@@ -1,5 +1,5 @@
 // Package insolvencies handles the failure of a merchant (R13): it is reported, confirmed by a second person, and from then on
-// nothing of the channel is protected. A job takes a snapshot of what was paid and not delivered; claims are made from it. The
+// nothing of the channel is protected. A job takes a snapshot of the payments that were not delivered; claims are made from it. The
 // package owns the tables insolvencies and insolvency_*. Start at Insolvencies.Report and Insolvencies.Confirm.
 package insolvencies
 
@@ -40,13 +40,13 @@ func (r *Insolvencies) Register() *Insolvencies {
 	return r
 }
 
-// Kind says in which way a merchant failed.
+// Kind is the way in which a merchant failed.
 type Kind string
 
 // Kinds lists the kinds.
 var Kinds = []Kind{"administration", "liquidation", "ceased_trading", "scheme_revoked", "suspension"}
 
-// State says how far an insolvency is.
+// State is the state of an insolvency.
 type State string
 
 // The states. At most one insolvency of a channel is neither closed nor withdrawn.
@@ -86,7 +86,7 @@ type Insolvency struct {
 	Proposal *proposal.Proposal
 }
 
-// Snapshot is what the snapshot of an insolvency consists of (R13). Its lines are read with Insolvencies.Affected.
+// Snapshot describes the snapshot of an insolvency (R13). Its lines are read with Insolvencies.Affected.
 type Snapshot struct {
 	MadeAt time.Time
 	Lines  int64

@@ -123,7 +123,7 @@ type Happened struct {
 // Step is the action without the word insolvency, such as close_claims.
 func (h Happened) Step() string { return strings.TrimPrefix(h.Action, "insolvency.") }
 
-// work is what the job has to do for an insolvency, and how far it is.
+// work is the progress of the job for an insolvency.
 type work struct {
 	Insolvency
 	readTo     int64 // allocations up to this id are in the snapshot, or do not belong in it
@@ -162,7 +162,7 @@ func nextWork(tx *store.Tx, siteID int64) (w work, err error) {
 	return w, err
 }
 
-// saveWork stores how far the job is.
+// saveWork stores the progress of the job.
 func saveWork(tx *store.Tx, w work) error {
 	_, err := tx.Exec(`UPDATE insolvencies SET read_to = $3, premium_due = $4, premium_to = $5 WHERE site_id = $1 AND id = $2`,
 		w.SiteID, w.ID, w.readTo, w.premiumDue, w.premiumTo)

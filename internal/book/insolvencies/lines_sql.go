@@ -28,7 +28,7 @@ func insertLines(tx *store.Tx, i Insolvency, lines []claim.SnapshotLine) error {
 	return nil
 }
 
-// insertSnapshot stores what the snapshot of an insolvency consists of, as a fact.
+// insertSnapshot stores the snapshot of an insolvency as a fact.
 func insertSnapshot(tx *store.Tx, i Insolvency) error {
 	id, err := tx.NextID("insolvency_snapshots", i.SiteID)
 	if err != nil {
@@ -40,8 +40,8 @@ func insertSnapshot(tx *store.Tx, i Insolvency) error {
 	return err
 }
 
-// LinesAfter reads lines of the snapshot of an insolvency: those with allocations greater than after, in order of the
-// allocations, at most limit of them. Their quotes have the rates, without provider and day.
+// LinesAfter reads up to limit lines of the snapshot of an insolvency, with allocations greater than after, in order of the
+// allocations. Their quotes have the rates, without provider and day.
 func LinesAfter(tx *store.Tx, siteID, insolvencyID, after int64, limit int) (list []claim.SnapshotLine, err error) {
 	err = tx.Query(`SELECT `+snapshotColumns+` FROM insolvency_lines l
 		WHERE l.site_id = $1 AND l.insolvency_id = $2 AND l.allocation_id > $3
@@ -68,7 +68,7 @@ func LinesOf(tx *store.Tx, siteID, insolvencyID int64, allocations []int64) (map
 	return lines, err
 }
 
-// ClaimsClosedAt is when no more claims of an insolvency were taken; zero while they are.
+// ClaimsClosedAt is when the claims of an insolvency were closed; zero while they are open.
 func ClaimsClosedAt(tx *store.Tx, siteID, id int64) (time.Time, error) {
 	var at sql.NullInt64
 	err := tx.QueryRow(`SELECT MAX(recorded_at) FROM insolvency_events

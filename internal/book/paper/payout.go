@@ -92,7 +92,7 @@ func (p *payoutSheet) begin() {
 	doc.Ln(13)
 }
 
-// facts prints who is paid what, and how far the payout is.
+// facts prints the amount, the beneficiary and the state of the payout.
 func (p *payoutSheet) facts() {
 	amount := string(p.s.Quote.To) + " " + money.Format(p.s.Amount, p.s.Quote.To)
 	value, rates := "", ""
@@ -122,7 +122,7 @@ func (p *payoutSheet) facts() {
 	p.pdf.Ln(6)
 }
 
-// lines prints what is paid of each claim, in the policy currency.
+// lines prints the amount paid for each claim, in the policy currency.
 func (p *payoutSheet) lines() {
 	columns := []struct {
 		title string

@@ -28,9 +28,9 @@ type Dispute struct {
 	Source string // the processor
 	Case   string // the processor's id of the case
 	Debits []Debit
-	// Waits says that other protection of the traveller pays first, and that the claim has not been released.
+	// Waits is set if other protection of the traveller pays first, and the claim has not been released.
 	Waits bool
-	// Dropped says that the claim was rejected or withdrawn: nothing of it is payable.
+	// Dropped is set if the claim was rejected or withdrawn: it is not payable.
 	Dropped bool
 }
 
@@ -64,7 +64,7 @@ type Claim struct {
 	Disputed int64 // the debits from T₀ on less their credits; all debits less their credits if none is from T₀ on
 	Loss     int64 // the debits from T₀ to L less their credits
 	Payable  int64
-	// Reason says why a part is to be represented. It is empty if Represent is 0.
+	// Reason is why Represent is not payable. It is empty if Represent is 0.
 	Reason Reason
 }
 
@@ -164,7 +164,7 @@ func (a Allocation) closed(d Debit) bool {
 	return !a.ClosedAt.IsZero() && d.ReceivedAt.After(a.ClosedAt)
 }
 
-// reason is the reason why a claim is not payable in full. room is what the claims before left of C.
+// reason is the reason why a claim is not payable in full. room is C less the payable amounts of the claims before.
 func (a Allocation) reason(c Claim, f Failure, room int64, before []Claim) Reason {
 	some := func(of func(Debit) bool) bool {
 		return slices.ContainsFunc(c.Debits, func(d Debit) bool { return d.left() > 0 && of(d) })

@@ -1,6 +1,6 @@
 package claim
 
-// Reason says why a dispute, or a part of it, is not payable and is to be represented: contested with the card scheme (R13).
+// Reason is why a dispute is not payable, or not in full. The rest is to be represented: contested with the card scheme (R13).
 type Reason string
 
 // The reasons, in order: the first that applies is given.
@@ -15,7 +15,7 @@ const (
 	ClaimsClosed         Reason = "claims_closed"          // received after the claims were closed
 	OtherProtectionFirst Reason = "other_protection_first" // by the policy, until released
 	Duplicate            Reason = "duplicate"              // an earlier claim for the same loss is payable
-	AboveRemaining       Reason = "above_remaining"        // it exceeds what is left of C
+	AboveRemaining       Reason = "above_remaining"        // it exceeds the remaining C
 	NotInSnapshot        Reason = "not_in_snapshot"        // nothing remained at T, or L had passed
 )
 

@@ -22,7 +22,7 @@ const (
 // States lists the states in their order.
 var States = []State{StateOpen, StateAssessed, StateApproved, StatePaid, StateRejected, StateWithdrawn}
 
-// Refusal says why a step of a review is not possible. It is empty if the step is possible.
+// Refusal is the reason why a step of a review is not possible. It is empty if the step is possible.
 type Refusal string
 
 // The refusals.

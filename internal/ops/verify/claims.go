@@ -50,7 +50,7 @@ func (l *look) claim(c claims.Checked) {
 	same(l, at, "value", c.Value, is.Value)
 }
 
-// claimsPaid: a claim shows as paid what payouts that have not failed pay of it (R13).
+// claimsPaid: the paid amount of a claim is the sum of its lines in payouts that have not failed (R13).
 func claimsPaid(l *look) error {
 	at := place{check: "claims paid", table: "claims"}
 	line := l.line(at.check)

@@ -33,14 +33,14 @@ var actions = []action{
 		in: []insolvencies.State{insolvencies.Reported}, do: func(a *app.App) use { return a.Insolvencies.Confirm },
 		text: []string{
 			"From now on, no payment of this merchant is protected, and its processor carries out no refunds.",
-			"Payments logged since it failed get their premium back. A snapshot of what was paid and not delivered is made in about ten seconds.",
+			"Payments logged since it failed get their premium back. A snapshot of the payments that were not delivered is made in about ten seconds.",
 		},
 		done: "Failure confirmed. New payments are no longer protected.",
 	},
 	{
 		below: "close-claims", button: "Close claims", title: "Stop taking claims about %s?", may: access.DecideFailures,
 		in: []insolvencies.State{insolvencies.Open}, do: func(a *app.App) use { return a.Insolvencies.CloseClaims },
-		text: []string{"What is claimed later is not payable. This cannot be undone."}, done: "Claims closed.",
+		text: []string{"Disputes received later are not payable. This cannot be undone."}, done: "Claims closed.",
 	},
 	{
 		below: "close", button: "Close", title: "Close the insolvency of %s?", may: access.DecideFailures,

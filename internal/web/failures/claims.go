@@ -131,7 +131,7 @@ func claimRow(v *kit.Visit, c claims.Claim, merchant string) kit.Row {
 	}}
 }
 
-// claim shows one claim: what is payable and why, and what happened.
+// claim shows one claim with its calculation and history.
 func (p *pages) claim(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -198,7 +198,7 @@ var claimSteps = map[string]string{
 	"withdraw": "Withdrawn", "reopen": "Reopened", "release": "Released", "pay": "Paid",
 }
 
-// saidBy says who did something, and why.
+// saidBy names a person, and their reason.
 func saidBy(by, reason string) string {
 	text := ""
 	if by != "" {
@@ -228,7 +228,7 @@ type claimAction struct {
 var claimActions = []claimAction{
 	{
 		below: "approve", button: "Approve", title: "Approve claim %d?", may: access.DecideClaims, in: []claim.State{claim.StateAssessed},
-		text: "What is covered is paid with the next payout. The person who assessed the claim cannot approve it.", done: "Claim approved.",
+		text: "The covered amount is paid with the next payout. The person who assessed the claim cannot approve it.", done: "Claim approved.",
 		do: (*claims.Claims).Approve,
 	},
 	{
@@ -244,16 +244,16 @@ var claimActions = []claimAction{
 	{
 		below: "reject", button: "Reject", title: "Reject claim %d?", may: access.DecideClaims, harm: true, why: true,
 		in:   []claim.State{claim.StateOpen, claim.StateAssessed, claim.StateApproved, claim.StatePaid},
-		text: "Nothing of it is paid. What was paid already is set off against the next payout.", done: "Claim rejected.", do: (*claims.Claims).Reject,
+		text: "The claim is not paid. Amounts already paid are set off against the next payout.", done: "Claim rejected.", do: (*claims.Claims).Reject,
 	},
 	{
 		below: "withdraw", button: "Withdraw", title: "Withdraw claim %d?", may: access.AssessClaims, why: true,
 		in:   []claim.State{claim.StateOpen, claim.StateAssessed, claim.StateApproved, claim.StatePaid},
-		text: "Do this if the claim is no longer made.", done: "Claim withdrawn.", do: (*claims.Claims).Withdraw,
+		text: "Do this if the claim is not pursued any further.", done: "Claim withdrawn.", do: (*claims.Claims).Withdraw,
 	},
 	{
 		below: "release", button: "Release", title: "Release claim %d?", may: access.DecideClaims, why: true, in: claim.States,
-		text: "Other protection of the traveller does not pay, so that the claim no longer waits for it.", done: "Claim released.",
+		text: "The traveller's other protection does not pay, so the claim no longer waits for it.", done: "Claim released.",
 		do: (*claims.Claims).Release,
 	},
 }

@@ -77,7 +77,7 @@ func (p *pages) insolvency(v *kit.Visit) error {
 	})
 }
 
-// figures are what was exposed, and what is payable, covered, paid and recovered.
+// figures are the exposed, payable, covered, paid and recovered amounts.
 func (p *pages) figures(v *kit.Visit, id int64) (facts []kit.Fact, err error) {
 	r, err := p.app.Claims.Report(v.R.Context(), v.Actor, id)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *pages) figures(v *kit.Visit, id int64) (facts []kit.Fact, err error) {
 	return facts, nil
 }
 
-// nextOf says what happens next in a sentence, and its tone.
+// nextOf describes the next step in a sentence, with its tone.
 func nextOf(v *kit.Visit, i insolvencies.Insolvency) (text, tone string) {
 	own := i.ReportedByID == v.User.ID && !v.Site.Sandbox
 	switch i.State {
