@@ -28,9 +28,9 @@ func (s *Claims) Events(ctx context.Context, id int64, options ...CallOption) ([
 	return get[[]ClaimEvent](ctx, s.c, s.c.resource("claims", id, "events"), nil, options...)
 }
 
-// Explain returns the steps in which a claim was computed.
-func (s *Claims) Explain(ctx context.Context, id int64, options ...CallOption) ([]Step, error) {
-	return get[[]Step](ctx, s.c, s.c.resource("claims", id, "explanation"), nil, options...)
+// Explain explains a claim in words and step by step.
+func (s *Claims) Explain(ctx context.Context, id int64, options ...CallOption) (ClaimExplanation, error) {
+	return get[ClaimExplanation](ctx, s.c, s.c.resource("claims", id, "explanation"), nil, options...)
 }
 
 // Assess records that a claim was checked and is payable as it is now.

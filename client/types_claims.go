@@ -136,6 +136,15 @@ type ClaimEvent struct {
 	At     Instant `json:"at"`
 }
 
+// ClaimExplanation is an answer of the API, or a part of one.
+type ClaimExplanation struct {
+	// The claim in words and major units.
+	Summary string `json:"summary"`
+	// The steps of the calculation, in minor units: of the payment's currency up to `payable`, then of the
+	// policy's.
+	Steps []Step `json:"steps"`
+}
+
 // ReasonGiven is an input of the API.
 type ReasonGiven struct {
 	// The reason.

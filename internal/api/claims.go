@@ -98,11 +98,11 @@ func (s *server) explainClaim(c *call) error {
 	if err := c.query().Err(); err != nil {
 		return err
 	}
-	steps, err := s.app.Claims.Explain(c.ctx, c.actor, c.id)
+	found, err := s.app.Claims.Explain(c.ctx, c.actor, c.id)
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, reports.ShowClaimSteps(steps))
+	c.json(http.StatusOK, reports.ShowClaimExplanation(found))
 	return nil
 }
 

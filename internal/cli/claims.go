@@ -99,7 +99,7 @@ func (c claimShowCmd) Run(ctx context.Context, p *program) error {
 	case c.CSV:
 		return p.printCSV(sheet{columns: claimColumns(), rows: [][]cell{claimCells(found)}}, civil.FormatInstant(p.now(actor)))
 	}
-	steps, err := p.app.Claims.Explain(ctx, actor, c.ID)
+	explained, err := p.app.Claims.Explain(ctx, actor, c.ID)
 	if err != nil {
 		return err
 	}
@@ -119,8 +119,8 @@ func (c claimShowCmd) Run(ctx context.Context, p *program) error {
 		{"covered", in(found.Covered, found.PolicyCurrency)}, {"paid", in(found.Paid, found.PolicyCurrency)}, {"assessed by", found.AssessedByName},
 		{"traveller asked", string(found.Note.Asked)}, {"may be a duplicate", duplicate},
 	})
-	p.printf("\n")
-	for _, s := range steps {
+	p.printf("\n%s\n\n", explained.Summary)
+	for _, s := range explained.Steps {
 		p.printf("  %-14s %s\n", s.Name, s.Text)
 	}
 	p.printf("\n")

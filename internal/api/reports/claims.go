@@ -194,7 +194,13 @@ type claimStep struct {
 	Text string `json:"text"`
 }
 
-// ShowClaimSteps gives the shapes of the steps in which a claim was computed, to be encoded as JSON.
-func ShowClaimSteps(steps []protection.Step) []claimStep {
-	return view.Each(steps, func(s protection.Step) claimStep { return claimStep(s) })
+// claimExplanation is the explanation of a claim in answers.
+type claimExplanation struct {
+	Summary string      `json:"summary"`
+	Steps   []claimStep `json:"steps"`
+}
+
+// ShowClaimExplanation gives the shape of the explanation of a claim, to be encoded as JSON.
+func ShowClaimExplanation(x claims.Explanation) claimExplanation {
+	return claimExplanation{x.Summary, view.Each(x.Steps, func(s protection.Step) claimStep { return claimStep(s) })}
 }

@@ -145,9 +145,14 @@ func TestARefundTakesFromAClaim(t *testing.T) {
 		if len(list) != 1 || list[0].Payable != 70_000 || list[0].Represent != 30_000 || list[0].Reason != claim.Refunded {
 			t.Fatalf("%+v", list)
 		}
-		steps, err := w.App.Claims.Explain(t.Context(), w.Actor, list[0].ID)
-		if err != nil || len(steps) < 8 {
-			t.Errorf("%+v, %v", steps, err)
+		x, err := w.App.Claims.Explain(t.Context(), w.Actor, list[0].ID)
+		if err != nil || len(x.Steps) < 8 {
+			t.Errorf("%+v, %v", x, err)
+		}
+		want := "Of the disputed £1,000.00, £700.00 is payable; £300.00 is to be represented: it was refunded. " +
+			"The payable amount is covered in full."
+		if x.Summary != want {
+			t.Errorf("%q, want %q", x.Summary, want)
 		}
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
@@ -295,33 +294,4 @@ func firstProtections(tx *store.Tx, m making, allocations []int64) (map[int64]bo
 		first[id] = slices.Contains(m.cover.OtherProtectionFirst, protection)
 	}
 	return first, err
-}
-
-// Explain lists the steps in which a claim and its covered amount were computed.
-func (r *Claims) Explain(ctx context.Context, actor access.Actor, id int64) (steps []protection.Step, err error) {
-	if err := actor.Require(access.ReadFailures); err != nil {
-		return nil, err
-	}
-	steps, err = sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (steps []protection.Step, err error) {
-		defer money.Catch(&err)
-		c, err := byID(tx, actor.SiteID, id)
-		if err != nil {
-			return nil, err
-		}
-		m, err := makingOf(tx, c.SiteID, c.InsolvencyID)
-		if err != nil {
-			return nil, err
-		}
-		list, _, err := m.allocations(tx, []int64{c.AllocationID})
-		if err != nil || len(list) == 0 {
-			return nil, err
-		}
-		steps = claim.Explain(list[0], m.Failure(), c.ID)
-		p, of, err := positionOf(tx, c.SiteID, c.InsolvencyID)
-		if i := slices.Index(of.ids, c.ID); i >= 0 {
-			steps = append(steps, p.Explain(of.cover, c.Value, i)...)
-		}
-		return steps, err
-	})
-	return steps, unknown(err, id)
 }

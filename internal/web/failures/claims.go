@@ -145,7 +145,7 @@ func (p *pages) claim(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	steps, err := p.app.Claims.Explain(v.R.Context(), v.Actor, id)
+	explained, err := p.app.Claims.Explain(v.R.Context(), v.Actor, id)
 	if err != nil {
 		return err
 	}
@@ -165,12 +165,6 @@ func (p *pages) claim(v *kit.Visit) error {
 		facts = append(facts, kit.Fact{Text: "Overpaid", Value: kit.Money(c.Overpaid, c.PolicyCurrency), Figure: true})
 	}
 	note := ""
-	if c.Reason != "" {
-		note = kit.Money(c.Represent, c.Currency) + " is not payable: " + c.Reason.Text() + "."
-	}
-	if !c.Priced {
-		note = strings.TrimSpace(note + " The claim waits for an exchange rate.")
-	}
 	if n := c.Note; !n.At.IsZero() {
 		facts = append(facts, kit.Fact{Text: "The traveller has asked", Value: kit.Say(string(n.Asked))})
 		if n.Elsewhere() {
@@ -184,11 +178,12 @@ func (p *pages) claim(v *kit.Visit) error {
 	}
 	return v.Show(p.Pages, "claim.html", kit.Page{
 		Title: fmt.Sprintf("Claim %d", c.ID), Menu: menu, Path: aboveClaims(v), Acts: claimActs(v, c), Data: struct {
+			Summary string
 			Note    string
 			Facts   []kit.Fact
 			Steps   []protection.Step
 			History []happened
-		}{note, facts, steps, lines},
+		}{explained.Summary, note, facts, explained.Steps, lines},
 	})
 }
 

@@ -56,7 +56,7 @@ func TestAClaimInTheDashboard(t *testing.T) {
 			t.Errorf("%s: %d", query, a.Status)
 		}
 	}
-	if a := finance.Must(claim, "min(loss, remaining C) = min(50000, 60000) = 50000", "Made from a dispute"); strings.Contains(a.Body, "/assess") {
+	if a := finance.Must(claim, "All of the disputed €500.00 is payable. It is worth £426.83, which is covered in full.", "min(loss, remaining C) = min(50000, 60000) = 50000", "Made from a dispute"); strings.Contains(a.Body, "/assess") {
 		t.Error("finance is offered to assess")
 	}
 	if a := member.Must(claim, "Assess"); strings.Contains(a.Body, claim+"/approve") {
