@@ -63,7 +63,7 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 	}{
 		{somePassword, []string{"merchant", "create", "Shop", "--currency", "EUR", "--mode", "draft", "--as", "ada"}, 0, "merchant 2"},
 		// The attack: someone proposed as the program, and approved it as a person.
-		{"", []string{"merchant", "mode", "2", "protection-only", "--reason", "Signed."}, 1, "Say who you are with --as"},
+		{"", []string{"merchant", "mode", "2", "protection-only", "--reason", "Signed."}, 1, "Use --as to give your user name"},
 		{somePassword, []string{"merchant", "mode", "2", "protection-only", "--reason", "Signed.", "--as", "ada"}, 4, "holdfast approve 1 --site real --as USERNAME"},
 		{"", []string{"proposal", "list"}, 0, "Signed."},
 		{"", []string{"proposal", "list"}, 0, "account_mode: draft → protection-only"},
@@ -71,7 +71,7 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		{"", []string{"proposal", "show", "1", "--json"}, 0, `"before": "draft"`},
 		{"", []string{"proposal", "show", "1", "--csv"}, 0, ",1,open_cover,open,change,account_mode,,draft,protection-only,"},
 		{"", []string{"proposal", "show", "99"}, 1, "Proposal 99 not found."},
-		{"", []string{"approve", "1"}, 1, "Say who you are with --as"},
+		{"", []string{"approve", "1"}, 1, "Use --as to give your user name"},
 		{"wrong password", []string{"approve", "1", "--as", "bob"}, 1, "Incorrect user name or password"},
 		{somePassword, []string{"approve", "1", "--as", "eve"}, 2, "--as: eve is not an operator"},
 		{somePassword, []string{"approve", "1", "--as", "ada"}, 1, "Another operator"},

@@ -113,7 +113,7 @@ func TestTwoPeopleConfirmAFailure(t *testing.T) {
 		{"", []string{"merchant", "create", "Shop", "--currency", "EUR", "--mode", "draft"}, 0, "Created merchant"},
 		{somePassword, []string{"insolvency", "report", "2", "--kind", "suspension", "--trigger", "2024-06-10 00:00:00", "--evidence", "Licence", "--as", "ada"}, 0,
 			"Another operator can confirm it with:\n\n  holdfast insolvency confirm 1 --site real --as USERNAME\n"},
-		{"", []string{"insolvency", "confirm", "1"}, 1, "Say who you are with --as"},
+		{"", []string{"insolvency", "confirm", "1"}, 1, "Use --as to give your user name"},
 		{somePassword, []string{"insolvency", "confirm", "1", "--as", "ada"}, 1, "Another operator must confirm it"},
 		{somePassword, []string{"insolvency", "confirm", "1", "--as", "bob"}, 0, "confirmed. New payments are no longer protected."},
 		{somePassword, []string{"insolvency", "allow-processing", "1", "--as", "ada"}, 4, "holdfast approve 1 --site real --as USERNAME"},

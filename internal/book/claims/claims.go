@@ -299,7 +299,7 @@ func refusal(c Claim, refused claim.Refusal) error {
 	case claim.RefusedTwice:
 		return errs.New(errs.SamePerson, "You have already approved this claim. It needs a second operator.")
 	case claim.RefusedUnnamed:
-		return notPossible(c, string(refused), "Only a person can do this. Name yourself with --as.")
+		return notPossible(c, string(refused), "Only a person can do this. Use --as to give your user name.")
 	case claim.RefusedChanged:
 		return notPossible(c, string(refused), "The payable amount of claim %d has changed since it was assessed. Assess it again.", c.ID)
 	default:

@@ -40,7 +40,7 @@ func secondPerson(tx *store.Tx, actor access.Actor, i Insolvency) error {
 	case err != nil || site.Sandbox:
 		return err
 	case actor.UserID == 0:
-		return NotPossible(i, "approver_unnamed", "Only a person can confirm this. Name yourself with --as.")
+		return NotPossible(i, "approver_unnamed", "Only a person can confirm this. Use --as to give your user name.")
 	case i.ReportedByID == 0:
 		return NotPossible(i, "reporter_unnamed", "It is unknown who reported this. Withdraw it, then report it again with --as.")
 	case actor.UserID == i.ReportedByID:

@@ -36,7 +36,7 @@ func (a *Approvals) Request(
 		return p, store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", actor.SiteID)
 	}
 	if !site.Sandbox && actor.UserID == 0 {
-		return p, errs.NotPossibleBecause("proposer_unnamed", "Only a person can propose this. Say who you are with --as.")
+		return p, errs.NotPossibleBecause("proposer_unnamed", "Only a person can propose this. Use --as to give your user name.")
 	}
 	text, err := json.Marshal(payload)
 	if err != nil {
@@ -132,7 +132,7 @@ func mayApprove(tx *store.Tx, actor access.Actor, p proposal.Proposal) error {
 	case site.Sandbox:
 		return nil
 	case actor.UserID == 0:
-		return errs.NotPossibleBecause("approver_unnamed", "Only a person can approve this. Say who you are with --as.")
+		return errs.NotPossibleBecause("approver_unnamed", "Only a person can approve this. Use --as to give your user name.")
 	case p.ProposedByID == 0: // of an earlier version: proposer and approver may be the same person
 		return errs.NotPossibleBecause("proposer_unnamed", "It is unknown who proposed this. Reject it, then propose it again with --as.")
 	case samePerson(actor, p):

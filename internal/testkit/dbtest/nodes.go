@@ -49,7 +49,6 @@ var overNodes = map[string]map[string]string{
 		"MAX(id) AS last FROM limit_changes":                 "sites with changes of uses that have no horizon yet",
 		"SELECT c.site_id, h.up_to FROM limit_changes c":     "sites with changes of uses, and those where a day has begun",
 		"SELECT site_id FROM insolvencies WHERE state":       "sites with a snapshot to make or premium to return",
-		"SELECT site_id FROM claims WHERE state":             "sites with approved claims",
 		"FROM limit_reviews r JOIN limits l":                 "new limits that existing payments are judged by",
 		"SELECT MIN(b.end_day) FROM bookings b":              "sites with bookings that are completed",
 		"SELECT MIN(a.ends_after) FROM allocations a":        "sites with protection that has ended",
