@@ -27,6 +27,7 @@ import (
 	"holdfast/internal/notify/schedules"
 	"holdfast/internal/notify/webhooks"
 	"holdfast/internal/ops/factchain"
+	"holdfast/internal/ops/rehearsal"
 	"holdfast/internal/ops/verify"
 	"holdfast/internal/platform/approvals"
 	"holdfast/internal/platform/audit"
@@ -89,6 +90,7 @@ type App struct {
 	Health          *health.Health
 	Seals           *factchain.Seals
 	Verify          *verify.Verify
+	Rehearsals      *rehearsal.Rehearsals
 	Webhooks        *webhooks.Webhooks
 	Mails           *mail.Mails
 	Schedules       *schedules.Schedules
@@ -170,6 +172,9 @@ func New(cfg Config) *App {
 func (a *App) addPeople() {
 	cfg, db := a.Config, a.DB
 	a.Claims = &claims.Claims{DB: db, Insolvencies: a.Insolvencies, MostLines: cfg.Batches.Payout}
+	a.Rehearsals = &rehearsal.Rehearsals{
+		DB: db, Insolvencies: a.Insolvencies, Claims: a.Claims, Disputes: a.Disputes, Certificates: a.Certificates, Rates: a.Rates,
+	}
 	room := &people.Room{DB: db, Vault: a.Vault, Random: cfg.Random, Cost: cfg.Cost, Log: cfg.Log}
 	a.Tokens = tokens.NewTokens(room)
 	a.Sessions = sessions.NewSessions(room, a.Tokens)

@@ -69,6 +69,7 @@ type commandLine struct {
 	Claim      claimCmd       `cmd:"" group:"money" help:"Review the claims of insolvent merchants: list, show, assess, approve, reject, withdraw, reopen, release."`
 	Payout     payoutCmd      `cmd:"" group:"money" help:"Manage payouts of claims: list, show, pdf, sign, paid, failed."`
 	Recovery   recoveryCmd    `cmd:"" group:"money" help:"Manage money that came back after an insolvency: list, add, cancel."`
+	Rehearse   rehearseCmd    `cmd:"" group:"money" help:"Rehearse the failure of a merchant in a sandbox, from the first dispute to the last payout."`
 	Model      modelCmd       `cmd:"" name:"exposure-model" group:"money" help:"Estimate the exposure from card turnover."`
 	WhatIf     whatIfCmd      `cmd:"" name:"what-if" group:"money" help:"Show the loss if selected merchants fail on a given day."`
 	Record     recordCmd      `cmd:"" name:"track-record" group:"money" help:"Show the outcome of a merchant's card payments."`

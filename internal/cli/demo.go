@@ -28,7 +28,7 @@ type demoCmd struct {
 func (demoCmd) Help() string {
 	return "Creates a database in ./holdfast-data, or uses the one set with --database. In it, creates the sandbox site " +
 		"\"demo\" with an admin user, an API token, merchants, suppliers, sample exchange rates and a sample book of payments " +
-		"with statements, limits, collateral and chargebacks. Also creates two operators, and a site that is not a sandbox, " +
+		"with statements, limits, collateral, chargebacks and a merchant that has failed. Also creates two operators, and a site that is not a sandbox, " +
 		"where changes need both of them. Prints URLs, credentials and commands to try. Running it again reuses the same " +
 		"data. To start over, delete the folder."
 }
@@ -154,6 +154,9 @@ func (p *program) tellTour(w demo.World) {
 			{"limits events", "when use reached 80, 95 and 100 %"},
 			{"collateral list", "collateral provided by the merchants"},
 			{"statements list", "one is paid, one is overdue"},
+			{"dispute list", "disputes of a merchant that failed, in a rehearsal"},
+			{"claim list", "its claims: paid, approved, and not payable"},
+			{fmt.Sprintf("rehearse %d --days 1", channelNamed(w.Channels, demo.FailedChannel)), "the next day of the rehearsal"},
 		} {
 			p.printf("  %-46s %s\n", "holdfast "+c.command+" --site "+w.Site.Path+flags, c.shows)
 		}

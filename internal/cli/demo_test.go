@@ -105,6 +105,7 @@ func TestDemo(t *testing.T) {
 var demoShows = map[string]string{
 	"exposure": `E1 net of collateral`, "run-off": "", "limits list": `\b92\.\d %[^\n]*\n[^\n]*107\.\d %`,
 	"limits events": `channel +\d* *100 %|100 %`, "collateral list": "guarantee", "statements list": `2\d\d\d-\d\d +\S+ +yes `,
+	"dispute list": `(?s)braintree.*queue|(?s)adyen.*unmatched`, "claim list": `(?s)paid.*refunded|(?s)refunded.*paid`,
 }
 
 // awaitLimits waits until the demo's job has computed the use of the limits.

@@ -174,6 +174,7 @@ var examples = map[string]string{
 	"insolvency allow-processing": `insolvency allow-processing 1 --reason "The administrator pays" --as ada`,
 
 	"insolvency figures": "insolvency figures 1",
+	"rehearse":           "rehearse 3 --days 7",
 	"claim list":         "claim list --insolvencies 1 --state open",
 	"claim show":         "claim show 1",
 	"claim assess":       "claim assess 1 --as ada",

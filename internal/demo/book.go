@@ -18,6 +18,7 @@ import (
 // The size of the book: bookings paid in the last nine months, for trips that end in the last two or the next twelve months.
 const (
 	bookings   = 2000
+	failed     = 40 // of them, of the merchant that has failed
 	paidDays   = 270
 	travelDays = 365
 	overDays   = 60
@@ -64,6 +65,15 @@ var madeUpMerchants = []choice[shop]{
 	}},
 }
 
+// solana is the merchant that has failed.
+var solana = shop{
+	channel: FailedChannel, currency: "EUR",
+	destinations: []choice[destination]{
+		{50, destination{"ES", "Fuerteventura", 8600}}, {30, destination{"PT", "the Algarve", 8800}}, {20, destination{"GR", "Rhodes", 8300}},
+	},
+	paidIn: []choice[money.Currency]{{88, "EUR"}, {8, "CHF"}, {4, "GBP"}},
+}
+
 type card struct{ scheme, bin string }
 
 var cards = []choice[card]{
@@ -92,9 +102,15 @@ var (
 // Book returns the demo's payments up to a day, ordered by time. The same day always gives the same book.
 func Book(today civil.Day) []imports.ImportedPayment {
 	b := &book{today: today, rates: fx.NewTable(Rates(today)), chance: seeded("book"), codes: seeded("codes")}
-	for n := 1; n <= bookings; n++ {
-		b.trip(n)
+	for n := 1; n <= bookings-failed; n++ {
+		b.trip(n, pick(b.chance, madeUpMerchants))
 	}
+	// Nothing was booked or paid with the other merchant after it failed.
+	late := &book{today: today - failedDays, rates: b.rates, chance: seeded("failed"), codes: seeded("failed codes")}
+	for n := bookings - failed + 1; n <= bookings; n++ {
+		late.trip(n, solana)
+	}
+	b.rows = append(b.rows, late.rows...)
 	slices.SortFunc(b.rows, byTime)
 	for i := range b.rows {
 		b.rows[i].Line = i + 1
@@ -126,8 +142,7 @@ func pick[T any](chance *rand.Rand, choices []choice[T]) T {
 }
 
 // trip adds the payments of one booking.
-func (b *book) trip(n int) {
-	m := pick(b.chance, madeUpMerchants)
+func (b *book) trip(n int, m shop) {
 	to := pick(b.chance, m.destinations)
 	start, end, booked := b.days()
 	pax := 1 + b.chance.Int64N(2) + b.chance.Int64N(3)*b.chance.Int64N(2)

@@ -99,6 +99,9 @@ func (m *maker) loadBook(ctx context.Context) error {
 		moments = m.moments(now)
 	}
 	for _, back := range moments {
+		if err := m.rehearse(ctx, now, back); err != nil {
+			return err
+		}
 		if err := m.play(ctx, book, now.Add(-back), back); err != nil {
 			return err
 		}
@@ -250,6 +253,9 @@ func (m *maker) setLimits(ctx context.Context) error {
 	}
 	var whole int64
 	for _, channel := range slices.Sorted(maps.Keys(report.Channels)) {
+		if report.ChannelNames[channel] == FailedChannel {
+			continue
+		}
 		use, percent := report.Channels[channel].E1, nearLimit
 		whole += use
 		if report.ChannelNames[channel] == GBPChannel {

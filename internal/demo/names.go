@@ -24,7 +24,9 @@ const (
 	DraftChannel = "Newcomer Tours"
 	EURChannel   = "Azure Coast Holidays"
 	GBPChannel   = "Northern Trails"
-	LiveChannel  = "Harbour Cruises" // of the site that is not a sandbox
+	// FailedChannel is the merchant whose failure is being rehearsed.
+	FailedChannel = "Solana Escapes"
+	LiveChannel   = "Harbour Cruises" // of the site that is not a sandbox
 )
 
 // firstChannel is the name that every new site gives its first merchant.
@@ -47,6 +49,7 @@ var channels = []struct {
 	{DraftChannel, merchant.ModeDraft, "EUR", "none"},
 	{EURChannel, merchant.ModeProtectionOnly, "EUR", "trust_account"},
 	{GBPChannel, merchant.ModeProtectionOnly, "GBP", "bond"},
+	{FailedChannel, merchant.ModeProtectionOnly, "EUR", "none"},
 }
 
 // suppliers are the merchants' suppliers.

@@ -248,6 +248,9 @@ func (m *maker) makeChannels(ctx context.Context) error {
 		return err
 	}
 	for _, c := range channels {
+		if m.Empty && c.name == FailedChannel {
+			continue
+		}
 		_, err := m.app.Channels.ByName(ctx, m.actor, c.name)
 		if errs.Is(err, errs.SettingNotFound) {
 			currency := money.Currency(c.currency)

@@ -75,8 +75,14 @@ func ReportFailure(v *kit.Visit, channel int64) kit.Link {
 	return kit.Link{Text: "Report a failure", Href: href}
 }
 
-// FailureActs is the button about the failure of a merchant, for people who have the permission: to report one or, if there is one
-// already, to see it. A test merchant cannot fail.
+// Rehearse is the button that rehearses the failure of a merchant, in a sandbox.
+func Rehearse(v *kit.Visit, channel int64) kit.Link {
+	href := v.At("/insolvencies/rehearsal?channels=" + strconv.FormatInt(channel, 10))
+	return kit.Link{Text: "Rehearse a failure", Href: href, Plain: true}
+}
+
+// FailureActs are the buttons about the failure of a merchant, for people who have the permission: to report or rehearse one or, if there
+// is one already, to see it. A test merchant cannot fail.
 func FailureActs(v *kit.Visit, a *app.App, c merchant.Channel) ([]kit.Link, error) {
 	if c.WasTest || !v.Can(access.ReadFailures) {
 		return nil, nil
@@ -95,7 +101,11 @@ func FailureActs(v *kit.Visit, a *app.App, c merchant.Channel) ([]kit.Link, erro
 		}
 		link := ReportFailure(v, c.ID)
 		link.Plain = true
-		return []kit.Link{link}, nil
+		acts := []kit.Link{link}
+		if v.Site.Sandbox && v.Can(access.MoveClock) {
+			acts = append(acts, Rehearse(v, c.ID))
+		}
+		return acts, nil
 	}
 	return []kit.Link{{Text: "View insolvency", Href: v.At("/insolvencies/" + strconv.FormatInt(id, 10))}}, nil
 }

@@ -34,6 +34,8 @@ func Add(f *kit.Frame, a *app.App) error {
 	f.Site("GET /insolvencies", access.ReadFailures, p.insolvencies)
 	f.Site("GET /insolvencies/new", access.ReportFailures, p.newReport)
 	f.Site("POST /insolvencies", access.ReportFailures, p.report)
+	f.Site("GET /insolvencies/rehearsal", access.MoveClock, p.newRehearsal)
+	f.Site("POST /insolvencies/rehearsal", access.MoveClock, p.rehearse)
 	f.Site("GET /insolvencies/{id}", access.ReadFailures, p.insolvency)
 	f.Site("GET /insolvencies/{id}/affected.csv", access.Export, p.affectedCSV)
 	f.Site("GET /insolvencies/{id}/affected.xlsx", access.Export, p.affectedXLSX)

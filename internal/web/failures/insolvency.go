@@ -72,7 +72,7 @@ func (p *pages) insolvency(v *kit.Visit) error {
 		}
 	}
 	return v.Show(p.Pages, "insolvency.html", kit.Page{
-		Title: "Failure of " + c.Name, Menu: menu, Path: above(v), Acts: actsOf(v, i), Data: view,
+		Title: "Failure of " + c.Name, Menu: menu, Path: above(v), Acts: append(rehearsalActs(v, i), actsOf(v, i)...), Data: view,
 		Refresh: i.State == insolvencies.Confirmed, Wide: true,
 	})
 }
