@@ -193,7 +193,8 @@ func nothingAtRisk(format string, args ...any) error {
 	return errs.NotPossibleBecause("nothing_at_risk", format, args...)
 }
 
-// check reads the merchant and the time, and rejects a site that is not a sandbox.
+// check reads the merchant and the time, and rejects a site that is not a sandbox. The clock may have been moved since the caller was
+// authenticated, such as by another rehearsal.
 func (e *event) check(ctx context.Context, channelID int64) (now time.Time, err error) {
 	return sites.Read(ctx, e.DB, e.actor, func(tx *store.Tx) (time.Time, error) {
 		site, err := sites.Alone(tx, e.actor.SiteID)
@@ -203,8 +204,9 @@ func (e *event) check(ctx context.Context, channelID int64) (now time.Time, err 
 		if !site.Sandbox {
 			return tx.Now, ErrNotSandbox
 		}
+		e.actor.Ahead = site.ClockAhead
 		e.channel, err = merchants.Channel(tx, e.actor.SiteID, channelID)
-		return tx.Now, store.NotFoundAs(errs.SettingNotFound, err, "Channel %d not found.", channelID)
+		return sites.RealNow(tx).Add(site.ClockAhead), store.NotFoundAs(errs.SettingNotFound, err, "Channel %d not found.", channelID)
 	})
 }
 

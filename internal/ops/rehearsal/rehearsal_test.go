@@ -1,6 +1,8 @@
 package rehearsal_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,28 +71,19 @@ func outcome(t *testing.T, w *apptest.World, done rehearsal.Result) string {
 	return text + strings.Join(lines, "")
 }
 
-// TestARehearsalEndsPaidAndClosed, whether it runs at once or day by day, on both engines, with the same outcome.
+// TestARehearsalEndsPaidAndClosed, on both engines, with the same outcome: at once, in parts, interrupted after any step, and run by two
+// people at once.
 func TestARehearsalEndsPaidAndClosed(t *testing.T) {
 	var lock sync.Mutex
 	first := ""
-	for name, days := range map[string]int{"at once": 0, "in parts": 3} {
+	for name, run := range map[string]func(t *testing.T, w *apptest.World, channel int64) rehearsal.Result{
+		"at once": atOnce, "in parts": inParts, "interrupted": interrupted, "by two people": byTwo,
+	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 				c := shop(t, w, 20)
-				var done rehearsal.Result
-				for done.Day < rehearsal.Days {
-					was := done.Day
-					steps := 0
-					var err error
-					done, err = w.App.Rehearsals.Run(t.Context(), w.Actor, c.ID, rehearsal.Options{Days: days, Progress: func(rehearsal.Step) { steps++ }})
-					if err != nil {
-						t.Fatal(err)
-					}
-					if done.Day <= was || steps == 0 || days > 0 && done.Day > was+days {
-						t.Fatalf("day %d follows %d", done.Day, was)
-					}
-					w.MoveClock(done.Insolvency.TriggerAt.AddDate(0, 0, done.Day).Add(time.Minute)) // and so the actor's clock
-				}
+				done := run(t, w, c.ID)
 				got := outcome(t, w, done)
 				lock.Lock()
 				defer lock.Unlock()
@@ -114,6 +107,79 @@ func TestARehearsalEndsPaidAndClosed(t *testing.T) {
 			})
 		})
 	}
+}
+
+func atOnce(t *testing.T, w *apptest.World, channel int64) rehearsal.Result {
+	t.Helper()
+	done, err := w.App.Rehearsals.Run(t.Context(), w.Actor, channel, rehearsal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+func inParts(t *testing.T, w *apptest.World, channel int64) (done rehearsal.Result) {
+	t.Helper()
+	for done.Day < rehearsal.Days {
+		was, steps, err := done.Day, 0, error(nil)
+		done, err = w.App.Rehearsals.Run(t.Context(), w.Actor, channel, rehearsal.Options{Days: 3, Progress: func(rehearsal.Step) { steps++ }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if steps == 0 || done.Day != min(was+3, rehearsal.Days) {
+			t.Fatalf("day %d follows %d, with %d steps", done.Day, was, steps)
+		}
+	}
+	return done
+}
+
+func interrupted(t *testing.T, w *apptest.World, channel int64) (done rehearsal.Result) {
+	t.Helper()
+	for stops := 0; done.Day < rehearsal.Days; stops++ {
+		ctx, stop := context.WithCancel(t.Context())
+		steps := 0
+		var err error
+		done, err = w.App.Rehearsals.Run(ctx, w.Actor, channel, rehearsal.Options{Progress: func(step rehearsal.Step) {
+			if steps++; steps > 1 && step.Text != "insolvency closed" { // the first one may be repeated
+				stop()
+			}
+		}})
+		stop()
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if stops > 200 {
+			t.Fatal("it does not end")
+		}
+	}
+	return done
+}
+
+func byTwo(t *testing.T, w *apptest.World, channel int64) rehearsal.Result {
+	t.Helper()
+	for range 100 {
+		results, failures := make(chan rehearsal.Result, 2), make(chan error, 2)
+		for range 2 {
+			go func() {
+				done, err := w.App.Rehearsals.Run(t.Context(), w.Actor, channel, rehearsal.Options{})
+				results <- done
+				failures <- err
+			}()
+		}
+		ended := rehearsal.Result{}
+		for range 2 {
+			if done, err := <-results, <-failures; err == nil && done.Day == rehearsal.Days {
+				ended = done
+			} else if kind := errs.KindOf(err); err != nil && (kind == errs.Internal || kind == errs.Forbidden) {
+				t.Fatal(err)
+			}
+		}
+		if ended.Day > 0 {
+			return ended
+		}
+	}
+	t.Fatal("neither has ended")
+	return rehearsal.Result{}
 }
 
 // checkKinds checks that every kind of dispute and claim has occurred.
