@@ -63,6 +63,29 @@ func (s *Claims) Release(ctx context.Context, id int64, in ReasonGiven, options 
 	return create[Claim](ctx, s.c, s.c.resource("claims", id, "release"), in, options)
 }
 
+// Bordereau is the report to the underwriter about the claims of a month.
+func (s *Claims) Bordereau(ctx context.Context, query ClaimsBordereauQuery) (ClaimsBordereau, error) {
+	query.Format = "json"
+	return get[ClaimsBordereau](ctx, s.c, s.c.resource("bordereaux", "claims"), query)
+}
+
+// BordereauCSV returns it as CSV.
+func (s *Claims) BordereauCSV(ctx context.Context, query ClaimsBordereauQuery) ([]byte, error) {
+	query.Format = "csv"
+	return s.c.file(ctx, s.c.resource("bordereaux", "claims"), query)
+}
+
+// BordereauXLSX returns it as a workbook.
+func (s *Claims) BordereauXLSX(ctx context.Context, query ClaimsBordereauQuery) ([]byte, error) {
+	query.Format = "xlsx"
+	return s.c.file(ctx, s.c.resource("bordereaux", "claims"), query)
+}
+
+// PresentBordereau records that the bordereau of a month was presented to the underwriter.
+func (s *Claims) PresentBordereau(ctx context.Context, in ClaimsMonth, options ...CallOption) (PresentedMonth, error) {
+	return create[PresentedMonth](ctx, s.c, s.c.resource("bordereaux", "claims", "present"), in, options)
+}
+
 // Payouts is the API of payouts to the beneficiaries of merchants.
 type Payouts struct{ c *connection }
 

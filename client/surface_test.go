@@ -194,6 +194,19 @@ func TestWhatTheAPIMakes(t *testing.T) {
 	if text, err := c.Premiums.BordereauCSV(ctx, client.PremiumBordereauQuery{Period: "2026-02"}); err != nil || len(text) == 0 {
 		t.Errorf("%q, %v", text, err)
 	}
+	month := client.ClaimsBordereauQuery{Period: "2026-02"}
+	if found, err := c.Claims.Bordereau(ctx, month); err != nil || found.Period != month.Period {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if text, err := c.Claims.BordereauCSV(ctx, month); err != nil || len(text) == 0 {
+		t.Errorf("%q, %v", text, err)
+	}
+	if book, err := c.Claims.BordereauXLSX(ctx, month); err != nil || len(book) == 0 {
+		t.Errorf("%q, %v", book, err)
+	}
+	if made, err := c.Claims.PresentBordereau(ctx, client.ClaimsMonth{Period: "2020-01"}); err != nil || made.Rows != 0 {
+		t.Errorf("%+v, %v", made, err)
+	}
 	if err := c.Bookings.Delete(ctx, booking.ID); err != nil {
 		t.Error(err)
 	}

@@ -81,6 +81,103 @@ type Bordereau struct {
 	Totals []BordereauTotal `json:"totals"`
 }
 
+// ClaimsBordereauQuery are the parameters of the operation getClaimsBordereau. Empty fields are omitted.
+type ClaimsBordereauQuery struct {
+	// The month.
+	Period string `query:"period"`
+	// Only the claims under the contract with this reference. Defaults to all.
+	ContractReference string `query:"contract_reference"`
+	// The format of the answer.
+	Format string `query:"format"`
+}
+
+// PresentedMonth: A month of the claims bordereau that was presented to the underwriter.
+type PresentedMonth struct {
+	Period string `json:"period"`
+	// The number of claims.
+	Rows int64 `json:"rows"`
+	// The SHA-256 of the CSV with the claims of all contracts.
+	Sha256      string  `json:"sha256"`
+	PresentedBy string  `json:"presented_by"`
+	PresentedAt Instant `json:"presented_at"`
+}
+
+// ClaimsBordereauRow: A claim. Amounts are decimal texts, such as `675.00`; those from `paid_this_month` on are
+// in the settlement currency.
+type ClaimsBordereauRow struct {
+	// The contract in force on the day of the failure. Empty without one.
+	ContractReference string `json:"contract_reference"`
+	// That of the contract, or the year of the failure.
+	YearOfAccount int64 `json:"year_of_account"`
+	// The ids of the site, the transaction and the payment record that is covered, as in the premium bordereau.
+	Certificate string `json:"certificate"`
+	// The ids of the site and the claim.
+	Claim string `json:"claim"`
+	// The policyholder.
+	Insured string `json:"insured"`
+	// The cover start.
+	Inception string `json:"inception"`
+	// The last day of dispute. Null for a payment that is not in the snapshot.
+	Expiry *string `json:"expiry"`
+	// The day of the failure.
+	DateOfLoss      string `json:"date_of_loss"`
+	LossDescription string `json:"loss_description"`
+	// The day on which the claim was made.
+	Opened string `json:"opened"`
+	// Closed: rejected, withdrawn, or paid with nothing reserved.
+	Status string `json:"status"`
+	// Whether the claim was rejected.
+	Denied bool `json:"denied"`
+	// The day on which the claim was closed.
+	Closed *string `json:"closed"`
+	// An ISO 4217 currency code.
+	OriginalCurrency string `json:"original_currency"`
+	// The payable amount of the claim.
+	AmountClaimed string `json:"amount_claimed"`
+	// An ISO 4217 currency code.
+	SettlementCurrency string `json:"settlement_currency"`
+	// Paid by the bank in the month.
+	PaidThisMonth string `json:"paid_this_month"`
+	// Paid by the bank before the month.
+	PreviouslyPaid string `json:"previously_paid"`
+	// The covered amount that is not paid. Negative if more was paid than is covered now.
+	Reserve string `json:"reserve"`
+	// The sum of the three amounts before it.
+	TotalIncurred string `json:"total_incurred"`
+}
+
+// ClaimsBordereauTotal: The rows of one contract, year of account and settlement currency.
+type ClaimsBordereauTotal struct {
+	ContractReference string `json:"contract_reference"`
+	YearOfAccount     int64  `json:"year_of_account"`
+	// An ISO 4217 currency code.
+	SettlementCurrency string `json:"settlement_currency"`
+	Rows               int64  `json:"rows"`
+	PaidThisMonth      string `json:"paid_this_month"`
+	PreviouslyPaid     string `json:"previously_paid"`
+	Reserve            string `json:"reserve"`
+	TotalIncurred      string `json:"total_incurred"`
+}
+
+// ClaimsBordereau is an answer of the API, or a part of one.
+type ClaimsBordereau struct {
+	Period string `json:"period"`
+	// The last day of the month, or today while it is not over.
+	AsOf string `json:"as_of"`
+	// Whether the month is over, so that its report never changes.
+	Final bool `json:"final"`
+	// Null until the month is presented.
+	Presented *PresentedMonth        `json:"presented"`
+	Rows      []ClaimsBordereauRow   `json:"rows"`
+	Totals    []ClaimsBordereauTotal `json:"totals"`
+}
+
+// ClaimsMonth is an input of the API.
+type ClaimsMonth struct {
+	// The month.
+	Period string `json:"period"`
+}
+
 // ContractsQuery are the parameters of the operation listContracts. Empty fields are omitted.
 type ContractsQuery struct {
 	// Only the items with these ids.

@@ -19,6 +19,8 @@ import (
 func claimRoutes(v2 string) []Route {
 	return []Route{
 		at("GET", v2+"/insolvencies/{id}/report", mayReport, (*server).getInsolvencyReport).needs(access.ReadFailures),
+		at("GET", v2+"/bordereaux/claims", mayReport, (*server).getClaimsBordereau).needs(access.ReadFailures),
+		at("POST", v2+"/bordereaux/claims/present", mayDoAll, (*server).presentClaimsBordereau).needs(access.DecideClaims).takes(input.MaxBody),
 		at("GET", v2+"/claims", mayReport, (*server).listClaims).needs(access.ReadFailures),
 		at("GET", v2+"/claims/{id}", mayReport, (*server).getClaim).needs(access.ReadFailures),
 		at("GET", v2+"/claims/{id}/events", mayReport, (*server).listClaimEvents).needs(access.ReadFailures),

@@ -133,6 +133,8 @@ var examples = map[string]string{
 	"statements pay":          `statements pay 1 --amount "560.00 GBP" --date 2024-07-10 --reference BANK-4711`,
 	"statements issue":        "statements issue",
 	"bordereau premium":       "bordereau premium --period 2024-06",
+	"bordereau claims":        "bordereau claims --period 2024-06",
+	"bordereau present":       "bordereau present --period 2024-06",
 	"bordereau contract list": "bordereau contract list",
 	"bordereau contract set":  "bordereau contract set B0001TRAVEL2026 --year 2026 --commission 12.5 --from 2026-01-01",
 	"explain transaction":     "explain 17 --as-of 2024-06-30",

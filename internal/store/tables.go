@@ -22,7 +22,7 @@ var tables = []string{
 	"verify_runs", "site_names",
 	"disputes", "dispute_events", "dispute_postings", "dispute_marks", "dispute_evidence", "dispute_evidence_pieces",
 	"dispute_merchants", "dispute_files", "dispute_file_pieces", "dispute_file_lines",
-	"claims", "claim_events", "claim_marks", "payouts", "payout_events", "payout_lines", "recoveries",
+	"claims", "claim_events", "claim_marks", "claim_bordereaux", "payouts", "payout_events", "payout_lines", "recoveries",
 }
 
 // TablesOfDeployment are the tables that belong to no site: people, rates, jobs, and the sites themselves. A cluster has them on every
@@ -55,6 +55,6 @@ var counted = []string{
 	"exposure_buckets", "exposure_cells", "modal_sessions", "channel_protection", "events", "webhook_endpoints", "webhook_secrets",
 	"webhook_deliveries", "webhook_attempts", "mails", "imports", "protection_documents", "schedules", "schedule_runs",
 	"mail_files", "contracts", "insolvencies", "insolvency_events", "insolvency_snapshots", "insolvency_lines", "claims",
-	"claim_events", "payouts", "payout_events", "payout_lines", "recoveries", "verify_runs",
+	"claim_events", "claim_bordereaux", "payouts", "payout_events", "payout_lines", "recoveries", "verify_runs",
 	"disputes", "dispute_events", "dispute_postings", "dispute_evidence", "dispute_files",
 }

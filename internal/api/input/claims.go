@@ -11,3 +11,10 @@ func NewRecovery(in *Input) claims.NewRecovery {
 	r.Problems = *in.Problems // now that all fields are read
 	return r
 }
+
+// ClaimsMonth reads the month of a claims bordereau.
+func ClaimsMonth(in *Input) claims.BordereauQuery {
+	q := claims.BordereauQuery{Month: in.TextOr("period")}
+	q.Problems = *in.Problems // now that all fields are read
+	return q
+}

@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/store"
@@ -11,8 +12,10 @@ type Checked struct {
 	Claim
 	// Recorded has the state, the amount and the people of the review by the history of the claim; its State is "" without a history.
 	Recorded claim.Review
-	Payable  int64 // by the history
-	Released bool  // by the history
+	Payable  int64 // by the history, as the next three
+	Value    int64
+	FirstDay civil.Day
+	Released bool
 	// Computed is the claim by the facts that are recorded; nil while the job has not seen all of them.
 	Computed *Claim
 }
@@ -54,7 +57,7 @@ func (c *Checked) replay(tx *store.Tx) error {
 		case h.State == claim.StateOpen, h.State == claim.StateRejected, h.State == claim.StateWithdrawn:
 			kept = claim.Review{}
 		}
-		kept.State, c.Payable = h.State, h.Payable
+		kept.State, c.Payable, c.Value, c.FirstDay = h.State, h.Payable, h.Value, h.FirstDay
 		c.Recorded = kept
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
@@ -98,17 +99,31 @@ func claimsOf(tx *store.Tx, siteID, insolvencyID int64, allocations []int64) (ma
 	return found, err
 }
 
-// owedOf reads the amounts from which the cover of an insolvency is computed, in the order of the claims.
-func owedOf(tx *store.Tx, siteID, insolvencyID int64) (ids []int64, owed []claim.Owed, err error) {
+// owedOf reads the amounts from which the cover of the claims of an insolvency is computed, in the order of the claims.
+func owedOf(tx *store.Tx, siteID, insolvencyID int64) (of insolvencyClaims, err error) {
 	err = tx.Query(`SELECT id, COALESCE(value, 0), paid FROM claims WHERE site_id = $1 AND insolvency_id = $2
 		ORDER BY first_day, source, case_id, id`, []any{siteID, insolvencyID}, func(scan func(dest ...any) error) error {
 		var id int64
 		var o claim.Owed
 		err := scan(&id, &o.Payable, &o.Paid)
-		ids, owed = append(ids, id), append(owed, o)
+		of.ids, of.owed = append(of.ids, id), append(of.owed, o)
 		return err
 	})
-	return ids, owed, err
+	return of, err
+}
+
+// totalsOf adds up the claims of each insolvency of a site.
+func totalsOf(tx *store.Tx, siteID int64) (map[int64]claim.Owed, error) {
+	totals := map[int64]claim.Owed{}
+	err := tx.Query(`SELECT insolvency_id, CAST(COALESCE(SUM(value), 0) AS BIGINT), CAST(SUM(paid) AS BIGINT) FROM claims
+		WHERE site_id = $1 GROUP BY insolvency_id`, []any{siteID}, func(scan func(dest ...any) error) error {
+		var id int64
+		var total claim.Owed
+		err := scan(&id, &total.Payable, &total.Paid)
+		totals[id] = total
+		return err
+	})
+	return totals, err
 }
 
 // otherProtections reads the other protection of the travellers of allocations.
@@ -210,14 +225,16 @@ func saveMark(tx *store.Tx, siteID, insolvencyID, last int64) error {
 
 // Happened is one step in the history of a claim.
 type Happened struct {
-	ID      int64
-	Action  string
-	State   claim.State // after it
-	Payable int64       // after it
-	ByID    int64
-	By      string
-	Reason  string
-	At      time.Time
+	ID       int64
+	Action   string
+	State    claim.State // after it
+	Payable  int64       // after it, as the next two
+	Value    int64
+	FirstDay civil.Day
+	ByID     int64
+	By       string
+	Reason   string
+	At       time.Time
 }
 
 // Step is the action without the word claim, such as approve.
@@ -228,17 +245,17 @@ func insertEvent(tx *store.Tx, actor access.Actor, c Claim, action, reason strin
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO claim_events (site_id, id, claim_id, action, state, payable, by_id, by_name, reason, recorded_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, c.SiteID, id, c.ID, action, c.State, c.Payable, actor.UserID, actor.Username, reason,
-		store.Micros(tx.Now))
+	_, err = tx.Exec(`INSERT INTO claim_events (site_id, id, claim_id, action, state, payable, value, first_day, by_id, by_name, reason, recorded_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, c.SiteID, id, c.ID, action, c.State, c.Payable, c.Value, c.FirstDay,
+		actor.UserID, actor.Username, reason, store.Micros(tx.Now))
 	return err
 }
 
 func historyOf(tx *store.Tx, siteID, claimID int64) (list []Happened, err error) {
-	err = tx.Query(`SELECT id, action, state, payable, by_id, by_name, reason, recorded_at FROM claim_events
+	err = tx.Query(`SELECT id, action, state, payable, value, first_day, by_id, by_name, reason, recorded_at FROM claim_events
 		WHERE site_id = $1 AND claim_id = $2 ORDER BY id`, []any{siteID, claimID}, func(scan func(dest ...any) error) error {
 		var h Happened
-		err := scan(&h.ID, &h.Action, &h.State, &h.Payable, &h.ByID, &h.By, &h.Reason, store.Stored{Instant: &h.At})
+		err := scan(&h.ID, &h.Action, &h.State, &h.Payable, &h.Value, &h.FirstDay, &h.ByID, &h.By, &h.Reason, store.Stored{Instant: &h.At})
 		list = append(list, h)
 		return err
 	})

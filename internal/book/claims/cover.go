@@ -15,17 +15,27 @@ func coverOf(tx *store.Tx, siteID, insolvencyID int64) (terms.Cover, error) {
 	return m.cover, err
 }
 
-// insolvencyClaims are the claims of an insolvency in order, as the cover is computed from them.
+// insolvencyClaims are the claims of an insolvency in order.
 type insolvencyClaims struct {
 	making
 	ids  []int64
 	owed []claim.Owed
 }
 
-// yearOf reads the claims of all insolvencies of the year of account and policy currency of one of them, in order of their ids.
-// Insolvencies that were withdrawn have none.
-func yearOf(tx *store.Tx, siteID, insolvencyID int64) (year []insolvencyClaims, err error) {
+// insolvencyCover is what the cover of an insolvency is computed from.
+type insolvencyCover struct {
+	making
+	total claim.Owed // of all its claims
+}
+
+// yearOf reads the insolvencies of the year of account and policy currency of one of them, each with the totals of its claims, in order
+// of their ids. Insolvencies that were withdrawn have none.
+func yearOf(tx *store.Tx, siteID, insolvencyID int64) (year []insolvencyCover, err error) {
 	of, err := makingOf(tx, siteID, insolvencyID)
+	if err != nil {
+		return nil, err
+	}
+	totals, err := totalsOf(tx, siteID)
 	if err != nil {
 		return nil, err
 	}
@@ -34,27 +44,23 @@ func yearOf(tx *store.Tx, siteID, insolvencyID int64) (year []insolvencyClaims, 
 		if err != nil {
 			return nil, err
 		}
-		var i insolvencyClaims
+		i := insolvencyCover{total: totals[id]}
 		if i.making, err = makingOf(tx, siteID, id); err != nil {
 			return nil, err
 		}
-		if claim.Year(i.TriggerAt) != claim.Year(of.TriggerAt) || i.currency != of.currency {
-			continue
+		if claim.Year(i.TriggerAt) == claim.Year(of.TriggerAt) && i.currency == of.currency {
+			year = append(year, i)
 		}
-		if i.ids, i.owed, err = owedOf(tx, siteID, id); err != nil {
-			return nil, err
-		}
-		year = append(year, i)
 	}
 	return year, err
 }
 
-// positions computes the cover of each insolvency of a year, without reserves.
-func positions(year []insolvencyClaims) (list []claim.Position, err error) {
+// positions computes the cover of each insolvency of a year, without reserves and without the parts of single claims.
+func positions(year []insolvencyCover) (list []claim.Position, err error) {
 	defer money.Catch(&err)
 	in := make([]claim.Insolvency, len(year))
 	for i, y := range year {
-		in[i] = claim.Insolvency{TriggerAt: y.TriggerAt, Cover: y.cover, Claims: y.owed, Closed: y.State != insolvencies.Open}
+		in[i] = claim.Insolvency{TriggerAt: y.TriggerAt, Cover: y.cover, Claims: []claim.Owed{y.total}, Closed: y.State != insolvencies.Open}
 	}
 	return claim.Positions(in), nil
 }
@@ -78,47 +84,67 @@ func complete(tx *store.Tx, siteID int64, list []Claim) error {
 	return addCover(tx, siteID, list)
 }
 
-// addCover sets the covered and overpaid amounts of claims.
+// addCover sets the covered and overpaid amounts of claims. If everything payable is covered, each claim is covered by itself, and the
+// other claims need not be read.
 func addCover(tx *store.Tx, siteID int64, list []Claim) error {
-	done := map[int64]bool{}
-	parts, overpaid := map[int64]int64{}, map[int64]int64{}
-	for _, c := range list {
-		if done[c.InsolvencyID] {
-			continue
-		}
-		year, err := yearOf(tx, siteID, c.InsolvencyID)
-		if err != nil {
-			return err
-		}
-		found, err := positions(year)
-		if err != nil {
-			return err
-		}
-		for i, y := range year {
-			done[y.ID] = true
-			for j, id := range y.ids {
-				parts[id], overpaid[id] = found[i].Parts[j], found[i].Overpaid[j]
-			}
-		}
-		done[c.InsolvencyID] = true
+	type shares struct {
+		full  bool
+		parts map[int64]int64 // by claim
 	}
-	for i := range list {
-		list[i].Covered, list[i].Overpaid = parts[list[i].ID], overpaid[list[i].ID]
+	of := map[int64]shares{}
+	for i, c := range list {
+		s, known := of[c.InsolvencyID]
+		if !known {
+			p, _, counts, err := totalOf(tx, siteID, c.InsolvencyID)
+			if err != nil {
+				return err
+			}
+			if s.full = counts && p.Covered == p.Payable; p.Covered > 0 && !s.full {
+				all, err := owedOf(tx, siteID, c.InsolvencyID)
+				if err != nil {
+					return err
+				}
+				p.Share(all.owed)
+				s.parts = make(map[int64]int64, len(all.ids))
+				for j, id := range all.ids {
+					s.parts[id] = p.Parts[j]
+				}
+			}
+			of[c.InsolvencyID] = s
+		}
+		list[i].Covered = s.parts[c.ID]
+		if s.full {
+			list[i].Covered = c.Value
+		}
+		list[i].Overpaid = max(0, c.Paid-list[i].Covered)
 	}
 	return nil
 }
 
-// positionOf computes the cover of one insolvency, and returns its claims. Both are empty if it was withdrawn.
-func positionOf(tx *store.Tx, siteID, insolvencyID int64) (p claim.Position, of insolvencyClaims, err error) {
+// totalOf computes the cover of one insolvency, without the parts of its claims. counts is false if it was withdrawn.
+func totalOf(tx *store.Tx, siteID, insolvencyID int64) (p claim.Position, of making, counts bool, err error) {
 	year, err := yearOf(tx, siteID, insolvencyID)
 	if err != nil {
-		return p, of, err
+		return p, of, false, err
 	}
 	found, err := positions(year)
 	for i, y := range year {
 		if y.ID == insolvencyID && err == nil {
-			p, of = found[i], y
+			p, of, counts = found[i], y.making, true
 		}
 	}
+	return p, of, counts, err
+}
+
+// positionOf computes the cover of one insolvency with the parts of its claims, and returns them in their order. Both are empty if it
+// was withdrawn.
+func positionOf(tx *store.Tx, siteID, insolvencyID int64) (p claim.Position, of insolvencyClaims, err error) {
+	p, made, counts, err := totalOf(tx, siteID, insolvencyID)
+	if err != nil || !counts {
+		return p, of, err
+	}
+	of, err = owedOf(tx, siteID, insolvencyID)
+	of.making = made
+	p.Share(of.owed)
 	return p, of, err
 }

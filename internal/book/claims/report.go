@@ -70,7 +70,7 @@ func (report *Report) reserve(tx *store.Tx, siteID, id int64) (cover terms.Cover
 	}
 	in := make([]claim.Insolvency, len(year))
 	for i, y := range year {
-		in[i] = claim.Insolvency{TriggerAt: y.TriggerAt, Cover: y.cover, Claims: y.owed, Closed: y.State != insolvencies.Open}
+		in[i] = claim.Insolvency{TriggerAt: y.TriggerAt, Cover: y.cover, Claims: []claim.Owed{y.total}, Closed: y.State != insolvencies.Open}
 		if y.ID != id && in[i].Closed {
 			continue
 		}
@@ -88,12 +88,14 @@ func (report *Report) reserve(tx *store.Tx, siteID, id int64) (cover terms.Cover
 			report.Position, cover = p, year[i].cover
 		}
 	}
-	return cover, nil
+	all, err := owedOf(tx, siteID, id)
+	report.Position.Share(all.owed)
+	return cover, err
 }
 
 // expected adds up the snapshot of an insolvency: the exposed amount, the number of lines without a rate, and what is expected to become
 // payable on top of the existing claims.
-func (i insolvencyClaims) expected(tx *store.Tx, today civil.Day) (exposed, pending, expected int64, err error) {
+func (i insolvencyCover) expected(tx *store.Tx, today civil.Day) (exposed, pending, expected int64, err error) {
 	assumed, err := merchants.PolicyOn(tx, i.SiteID, today)
 	if err != nil {
 		return 0, 0, 0, err
@@ -158,7 +160,7 @@ func addRates(tx *store.Tx, siteID int64, lines []claim.SnapshotLine) error {
 }
 
 // rateFor is the quote of the trigger for the locked rate of a line, nil if there is none. It is kept in rates.
-func (i insolvencyClaims) rateFor(tx *store.Tx, l claim.SnapshotLine, rates map[money.Currency]*fx.Quote) (*fx.Quote, error) {
+func (i insolvencyCover) rateFor(tx *store.Tx, l claim.SnapshotLine, rates map[money.Currency]*fx.Quote) (*fx.Quote, error) {
 	if !l.Priced {
 		return nil, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"strconv"
 	"strings"
+	"time"
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/store"
@@ -100,5 +101,26 @@ func historyOf(tx *store.Tx, siteID, id int64) (list []Happened, err error) {
 		list = append(list, h)
 		return err
 	})
+	return list, err
+}
+
+// StateAt is the state that an insolvency had at a time.
+type StateAt struct {
+	ID    int64
+	State State
+}
+
+// StatesAt reads the states that the insolvencies of a site had at a time, in order of their ids.
+func StatesAt(tx *store.Tx, siteID int64, at time.Time) (list []StateAt, err error) {
+	err = tx.Query(`SELECT insolvency_id, state FROM insolvency_events WHERE site_id = $1 AND recorded_at <= $2 ORDER BY insolvency_id, id`,
+		[]any{siteID, store.Micros(at)}, func(scan func(dest ...any) error) error {
+			var s StateAt
+			err := scan(&s.ID, &s.State)
+			if n := len(list); n > 0 && list[n-1].ID == s.ID {
+				list = list[:n-1]
+			}
+			list = append(list, s)
+			return err
+		})
 	return list, err
 }

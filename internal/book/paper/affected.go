@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"holdfast/internal/book/claims"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
@@ -62,9 +63,34 @@ func WriteAffectedCSV(w io.Writer, rows iter.Seq2[insolvencies.Affected, error])
 	return out.Error()
 }
 
-// WriteAffectedXLSX writes affected payments as a workbook with one sheet. All cells are text, so that no program shortens a
-// reference.
+// WriteAffectedXLSX writes affected payments as a workbook with one sheet.
 func WriteAffectedXLSX(w io.Writer, rows iter.Seq2[insolvencies.Affected, error]) error {
+	return writeXLSX(w, affectedColumns, func(yield func([]string, error) bool) {
+		for row, err := range rows {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(affectedCells(row), nil) {
+				return
+			}
+		}
+	})
+}
+
+// WriteClaimsXLSX writes a claims bordereau as a workbook with one sheet.
+func WriteClaimsXLSX(w io.Writer, b claims.Bordereau) error {
+	return writeXLSX(w, claims.BordereauColumns, func(yield func([]string, error) bool) {
+		for _, row := range b.Rows {
+			if !yield(b.Cells(row), nil) {
+				return
+			}
+		}
+	})
+}
+
+// writeXLSX writes rows as a workbook with one sheet. All cells are text, so that no program shortens a reference.
+func writeXLSX(w io.Writer, columns []string, rows iter.Seq2[[]string, error]) error {
 	book := excelize.NewFile()
 	defer book.Close()
 	sheet, err := book.NewStreamWriter(book.GetSheetName(0))
@@ -84,14 +110,14 @@ func WriteAffectedXLSX(w io.Writer, rows iter.Seq2[insolvencies.Affected, error]
 		}
 		return sheet.SetRow(at, values)
 	}
-	if err := write(affectedColumns); err != nil {
+	if err := write(columns); err != nil {
 		return err
 	}
 	for row, err := range rows {
 		if err != nil {
 			return err
 		}
-		if err := write(affectedCells(row)); err != nil {
+		if err := write(row); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ type Owed struct {
 type Insolvency struct {
 	TriggerAt time.Time
 	Cover     terms.Cover // of the policy in force at the trigger
-	Claims    []Owed      // in the order of Dispute.Compare
+	Claims    []Owed      // in the order of Dispute.Compare, or their total as one
 	// Expected is the sum of Developed over the open amounts of the snapshot.
 	Expected int64
 	Closed   bool // no more claims are expected
@@ -89,7 +89,8 @@ func Positions(year []Insolvency) []Position {
 		shares[i] = share{asked: list[i].UnderTerms, had: list[i].Paid}
 	}
 	for i, covered := range within(limit, shares) {
-		list[i].cover(covered, year[i].Claims)
+		list[i].Covered = covered
+		list[i].Share(year[i].Claims)
 		shares[i] = share{asked: covered, had: covered}
 		if !year[i].Closed {
 			shares[i].asked = underTerms(money.Sum(list[i].Payable, year[i].Expected), year[i].Cover)
@@ -108,13 +109,13 @@ func aggregate(year []Insolvency) int64 {
 	return slices.MaxFunc(year, func(a, b Insolvency) int { return a.TriggerAt.Compare(b.TriggerAt) }).Cover.AggregateLimit
 }
 
-// cover shares the covered amount among the claims.
-func (p *Position) cover(covered int64, claims []Owed) {
+// Share shares the covered amount among the claims of the insolvency.
+func (p *Position) Share(claims []Owed) {
 	weights := make([]int64, len(claims))
 	for i, c := range claims {
 		weights[i] = c.Payable
 	}
-	p.Covered, p.Parts = covered, parts(covered, weights)
+	p.Parts = parts(p.Covered, weights)
 	p.Overpaid = make([]int64, len(claims))
 	for i, c := range claims {
 		p.Overpaid[i] = max(0, c.Paid-p.Parts[i])

@@ -19,6 +19,7 @@ import (
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
+	"holdfast/internal/domain/terms"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 )
@@ -70,6 +71,11 @@ func aBook(t *testing.T, w *apptest.World) {
 	takesPayments(t, w)
 	aLiveSite(t, w)
 	w.Advance(35 * 24 * time.Hour)
+	month := terms.PeriodOf(terms.PeriodMonth, civil.DayOf(w.Now()))
+	month = terms.PeriodOf(terms.PeriodMonth, month.First-1)
+	if made, err := w.App.Claims.Present(t.Context(), w.Actor, claims.BordereauQuery{Month: month.Name()}); err != nil || made.Rows == 0 {
+		t.Fatalf("%+v, %v", made, err)
+	}
 	runJobs(t, w)
 	payStatement(t, w)
 	runJobs(t, w)

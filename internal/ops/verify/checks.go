@@ -26,6 +26,7 @@ var steps = []step{
 	{"claims", false, claimsOf},
 	{"claims paid", false, claimsPaid},
 	{"payouts", false, payoutSums},
+	{"claims bordereaux", false, claimsBordereaux},
 	{"payments in time", false, inTime},
 	{"proposals", false, proposals},
 	{"idempotency keys", false, idempotencyKeys},

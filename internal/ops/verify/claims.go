@@ -31,6 +31,8 @@ func (l *look) claim(c claims.Checked) {
 	}
 	same(l, at, "state", c.State, c.Recorded.State)
 	same(l, at, "payable of its history", c.Claim.Payable, c.Payable)
+	same(l, at, "value of its history", c.Claim.Value, c.Value)
+	same(l, at, "first_day of its history", c.Claim.FirstDay, c.FirstDay)
 	same(l, at, "released", c.Claim.Released, c.Released)
 	same(l, at, "assessed_by_id", c.AssessedBy, c.Recorded.AssessedBy)
 	same(l, at, "assessed", c.Assessed, c.Recorded.Assessed)
@@ -41,13 +43,13 @@ func (l *look) claim(c claims.Checked) {
 	if is == nil || is.Reason == claim.OtherProtectionFirst || c.Reason == claim.OtherProtectionFirst { // the booking may have changed since
 		return
 	}
-	same(l, at, "first_day", c.FirstDay, is.FirstDay)
+	same(l, at, "first_day", c.Claim.FirstDay, is.FirstDay)
 	same(l, at, "disputed", c.Disputed, is.Disputed)
 	same(l, at, "loss", c.Loss, is.Loss)
 	same(l, at, "payable", c.Claim.Payable, is.Payable)
 	same(l, at, "represent", c.Represent, is.Represent)
 	same(l, at, "reason", c.Reason, is.Reason)
-	same(l, at, "value", c.Value, is.Value)
+	same(l, at, "value", c.Claim.Value, is.Value)
 }
 
 // claimsPaid: the paid amount of a claim is the sum of its lines in payouts that have not failed (R13).
@@ -64,6 +66,26 @@ func claimsPaid(l *look) error {
 		same(l, at, "paid", stored, paid)
 		return err
 	})
+}
+
+// claimsBordereaux: a presented month of the claims bordereau is still what the histories of claims and payouts say (R13).
+func claimsBordereaux(l *look) error {
+	at := place{check: "claims bordereaux", table: "claim_bordereaux"}
+	line := l.line(at.check)
+	list, err := claims.Presentations(l.tx, l.site.ID)
+	for _, p := range list {
+		if err != nil {
+			return err
+		}
+		line.Rows++
+		at.id = p.ID
+		var rows int64
+		var sha256 string
+		rows, sha256, err = claims.PresentedAgain(l.tx, l.site.ID, p)
+		same(l, at, "row_count", p.Rows, rows)
+		same(l, at, "sha256", p.SHA256, sha256)
+	}
+	return err
 }
 
 // payoutSums: a payout is the sum of its lines at its rate, its number has no gap before it, and its state is that of its history (R13).

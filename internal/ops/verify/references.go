@@ -89,6 +89,7 @@ var foreign = []reference{
 	{table: "claims", column: "allocation_id", parent: "allocations"},
 	{table: "claim_events", column: "claim_id", parent: "claims"},
 	{table: "claim_marks", column: "insolvency_id", parent: "insolvencies", key: "insolvency_id"},
+	{table: "claim_bordereaux", column: "site_id", parent: "sites"},
 	{table: "payouts", column: "channel_id", parent: "channels"},
 	{table: "payout_events", column: "payout_id", parent: "payouts"},
 	{table: "payout_lines", column: "payout_id", parent: "payouts"},

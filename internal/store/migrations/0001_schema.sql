@@ -1733,7 +1733,8 @@ CREATE TABLE claims (
     FOREIGN KEY (site_id, allocation_id) REFERENCES allocations (site_id, id)
 );
 CREATE INDEX claims_by_state ON claims (site_id, state, id);
-CREATE INDEX claims_by_order ON claims (site_id, insolvency_id, first_day, source, case_id, id);
+-- The last two are only read: the cover of a claim depends on those of all others.
+CREATE INDEX claims_by_order ON claims (site_id, insolvency_id, first_day, source, case_id, id, value, paid);
 
 -- History of claims, with the payable amount at the time. Append-only.
 CREATE TABLE claim_events (
@@ -1742,7 +1743,9 @@ CREATE TABLE claim_events (
     claim_id    BIGINT NOT NULL,
     action      TEXT   NOT NULL, -- such as claim.approve
     state       TEXT   NOT NULL, -- after it
-    payable     BIGINT NOT NULL, -- after it
+    payable     BIGINT NOT NULL, -- after it, as the next two
+    value       BIGINT NOT NULL, -- 0 while pending_rate
+    first_day   BIGINT NOT NULL,
     by_id       BIGINT NOT NULL, -- 0: the program itself
     by_name     TEXT   NOT NULL,
     reason      TEXT   NOT NULL,
@@ -1814,6 +1817,22 @@ CREATE TABLE payout_lines (
     {{key}} (site_id, id),
     FOREIGN KEY (site_id, payout_id) REFERENCES payouts (site_id, id),
     FOREIGN KEY (site_id, claim_id) REFERENCES claims (site_id, id)
+);
+
+-- Months of the claims bordereau that were presented to the underwriter. Their rows follow from the histories of claims and payouts.
+-- Append-only.
+CREATE TABLE claim_bordereaux (
+    site_id         BIGINT NOT NULL,
+    id              {{serial}},
+    first_day       BIGINT NOT NULL, -- of the month
+    row_count       BIGINT NOT NULL,
+    sha256          TEXT   NOT NULL, -- of the bordereau as CSV, in hexadecimal
+    presented_by_id BIGINT NOT NULL,
+    presented_by    TEXT   NOT NULL,
+    presented_at    BIGINT NOT NULL,
+    UNIQUE (site_id, first_day),
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id) REFERENCES sites (id)
 );
 
 -- Money that came back after an insolvency, such as a dividend (R13).

@@ -100,6 +100,7 @@ var parts = []kit.Part{
 
 	{Group: "failures", Name: "Insolvencies", Below: "/insolvencies", May: access.ReadFailures},
 	{Group: "failures", Name: "Claims", Below: "/claims", May: access.ReadFailures},
+	{Group: "failures", Name: "Bordereau", Below: "/claims/bordereau", May: access.ReadFailures},
 	{Group: "failures", Name: "Payouts", Below: "/payouts", May: access.ReadPayouts},
 
 	{Name: "Report a failure", Below: "/insolvencies/new", May: access.ReportFailures},

@@ -104,3 +104,47 @@ func TestAClaimInTheDashboard(t *testing.T) {
 		t.Errorf("the CSV is %s", a.Body)
 	}
 }
+
+// TestTheBordereauInTheDashboard: the month of a claim is presented once it is over.
+func TestTheBordereauInTheDashboard(t *testing.T) {
+	t.Parallel()
+	f := begin(t)
+	f.sent(f.As(access.MemberAdmin), f.At("/insolvencies"), f.form())
+	if _, err := f.App.Insolvencies.Confirm(t.Context(), f.Actor, 1, ""); err != nil {
+		t.Fatal(err)
+	}
+	f.jobs()
+	list, err := f.App.Payments.List(t.Context(), f.Actor, payments.TransactionFilter{}, store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: store.OrderID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := list.Items[0]
+	f.Must(apptest.Linked(payment.Chargeback, paid, f.ReadBooking(paid.Payments[0].BookingID), 50_000))
+	f.jobs()
+	f.Advance(28 * 24 * time.Hour) // longer than a session
+	b, finance, reader := f.As(access.Operator), f.As(access.Finance), f.As(access.ReadOnly)
+	page, present := f.At("/claims/bordereau?period=2024-06"), f.At("/claims/bordereau/present?period=2024-06")
+	finance.Must(f.At("/claims/bordereau?period=2024-07"), "The month is not over", f.channel.Name, "426.83 GBP", "Open", "Totals")
+	finance.Must(f.At("/claims/bordereau?period=2024-05"), "No claims")
+	if a := b.Get(f.At("/claims/bordereau?period=soon")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must be a month") {
+		t.Errorf("a wrong month: %d %s", a.Status, a.Text())
+	}
+	if a := reader.Get(page); a.Status != http.StatusForbidden {
+		t.Errorf("a reader sees the bordereau: %d", a.Status)
+	}
+	if a := b.Post(f.At("/claims/bordereau/present?period=2024-07"), nil); a.Status != http.StatusBadRequest {
+		t.Errorf("presented before it was over: %d", a.Status)
+	}
+	if a := finance.Must(page, "has not been presented yet"); strings.Contains(a.Body, "/present") {
+		t.Error("finance is offered to present")
+	}
+	b.Must(page, "Present")
+	b.Must(present, "A month can be presented once")
+	f.sent(b, present, nil)
+	b.Must(page, "Presented on", "SHA-256")
+	for end, starts := range map[string]string{".csv": "as_of,Reporting Period (End Date)", ".xlsx": "PK"} {
+		if a := finance.Get(f.At("/claims/bordereau" + end + "?period=2024-06")); a.Status != http.StatusOK || !strings.HasPrefix(a.Body, starts) {
+			t.Errorf("%s: %d %.40q", end, a.Status, a.Body)
+		}
+	}
+}

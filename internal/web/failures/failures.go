@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/book/insolvencies"
+	"holdfast/internal/book/paper"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/web/kit"
 )
@@ -20,6 +21,9 @@ type pages struct {
 	frame *kit.Frame
 	kit.Pages
 }
+
+// spreadsheet is the media type of XLSX files.
+const spreadsheet = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 // menu is the sidebar entry of the pages.
 const menu = "/channels"
@@ -41,6 +45,11 @@ func Add(f *kit.Frame, a *app.App) error {
 	f.Site("GET /insolvencies/{id}/affected.xlsx", access.Export, p.affectedXLSX)
 	f.Site("GET /insolvencies/{id}/snapshot.csv", access.Export, p.snapshot)
 	f.Site("GET /claims", access.ReadFailures, p.claims)
+	f.Site("GET /claims/bordereau", access.ReadFailures, p.bordereau)
+	f.Site("GET /claims/bordereau.csv", access.Export, p.bordereauFile(".csv", "text/csv; charset=utf-8", writeClaimsCSV))
+	f.Site("GET /claims/bordereau.xlsx", access.Export, p.bordereauFile(".xlsx", spreadsheet, paper.WriteClaimsXLSX))
+	f.Site("GET /claims/bordereau/present", access.DecideClaims, p.present)
+	f.Site("POST /claims/bordereau/present", access.DecideClaims, p.present)
 	f.Site("GET /claims/{id}", access.ReadFailures, p.claim)
 	for _, a := range claimActions {
 		f.Site("GET /claims/{id}/"+a.below, a.may, p.actOnClaim(a))

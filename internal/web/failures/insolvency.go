@@ -272,8 +272,7 @@ func (p *pages) affectedCSV(v *kit.Visit) error {
 
 // affectedXLSX sends them as a workbook.
 func (p *pages) affectedXLSX(v *kit.Visit) error {
-	const kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-	return p.download(v, "affected.xlsx", kind, func(id int64, w io.Writer) error {
+	return p.download(v, "affected.xlsx", spreadsheet, func(id int64, w io.Writer) error {
 		return paper.WriteAffectedXLSX(w, p.app.Insolvencies.AllAffected(v.R.Context(), v.Actor, id))
 	})
 }
