@@ -30,7 +30,7 @@ func (e *event) pay(ctx context.Context) error {
 	if err := e.review(ctx); err != nil {
 		return err
 	}
-	if e.day == closeClaimsOn && e.insolvency.State == insolvencies.Open {
+	if e.day >= closeClaimsOn && e.insolvency.State == insolvencies.Open {
 		var err error
 		if e.insolvency, err = e.Insolvencies.CloseClaims(ctx, e.actor, e.insolvency.ID, "Rehearsal"); err != nil {
 			return err
@@ -47,18 +47,25 @@ func (e *event) pay(ctx context.Context) error {
 	if err := e.settle(ctx); err != nil {
 		return err
 	}
-	switch {
-	case e.day == recoverOn:
-		return e.recover(ctx)
-	case e.day == Days && e.insolvency.State == insolvencies.ClaimsClosed:
-		closed, err := e.Claims.CloseInsolvency(ctx, e.actor, e.insolvency.ID, "Rehearsal")
-		if err != nil {
+	return e.end(ctx)
+}
+
+// end records what is recovered, and closes the insolvency on the last day.
+func (e *event) end(ctx context.Context) error {
+	if e.day >= recoverOn {
+		if err := e.recover(ctx); err != nil {
 			return err
 		}
-		e.insolvency = closed
-		return e.tell(ctx, "insolvency closed")
 	}
-	return nil
+	if e.day < Days || e.insolvency.State != insolvencies.ClaimsClosed {
+		return nil
+	}
+	closed, err := e.Claims.CloseInsolvency(ctx, e.actor, e.insolvency.ID, "Rehearsal")
+	if err != nil {
+		return err
+	}
+	e.insolvency = closed
+	return e.tell(ctx, "insolvency closed")
 }
 
 // each reads all rows of a list, a page at a time.

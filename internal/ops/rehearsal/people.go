@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"holdfast/internal/book/certificates"
 	"holdfast/internal/book/disputefile"
@@ -18,8 +19,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// rehearse does what processors, travellers and people do on a day.
-func (e *event) rehearse(ctx context.Context) error {
+// report is what arrives on a day: files, disputes by telephone, refunds, notes of travellers, and evidence.
+func (e *event) report(ctx context.Context) error {
 	for _, f := range e.book.files(e.day) {
 		if err := e.importFile(ctx, f); err != nil {
 			return err
@@ -38,8 +39,23 @@ func (e *event) rehearse(ctx context.Context) error {
 			}
 		}
 	}
+	return nil
+}
+
+// work is what people do on a day: they match disputes, review claims and pay. If the rehearsal continues on this day, much may just have
+// been recorded, and claims are made only of what is final.
+func (e *event) work(ctx context.Context, continues bool) error {
 	if err := e.match(ctx); err != nil {
 		return err
+	}
+	if continues {
+		now, err := e.now(ctx)
+		if err == nil {
+			err = e.wait(ctx, now.Add(store.FinalAfter+time.Second))
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return e.pay(ctx)
 }

@@ -68,6 +68,7 @@ var stories = []story{
 	{entries: []entry{{day: 7, processor: dispute.PayPal, word: "T1201"}}},
 	{entries: []entry{{day: 8, processor: dispute.JPMorgan, word: "RECD"}}},
 	{entries: []entry{{day: 10, processor: dispute.Adyen, word: "Chargeback"}}},
+	{entries: []entry{{day: 12, processor: dispute.Adyen, word: "Chargeback", blind: true}}},
 }
 
 const (

@@ -296,30 +296,35 @@ func drain(ctx context.Context, job func(context.Context) (bool, error)) error {
 	return nil
 }
 
-// days rehearses the days up to the last one that is wanted. Earlier days are repeated, which changes nothing.
+// days rehearses the days up to the last one that is wanted. What processors and travellers did on earlier days is repeated, which changes
+// nothing. The present day may have been interrupted, so people work on it again.
 func (e *event) days(ctx context.Context) error {
 	now, err := e.now(ctx)
 	if err != nil {
 		return err
 	}
-	last := Days
+	present, last := e.dayAt(now), Days
 	if e.Days > 0 {
-		last = min(Days, e.dayAt(now)+e.Days)
+		last = min(Days, present+e.Days)
 	}
 	for e.day = 1; e.day <= last; e.day++ {
 		if err := e.wait(ctx, e.insolvency.TriggerAt.AddDate(0, 0, e.day)); err != nil {
 			return err
 		}
-		if err := e.rehearse(ctx); err != nil {
+		err := e.report(ctx)
+		if err == nil && e.day >= present {
+			err = e.work(ctx, e.day == present)
+		}
+		if err != nil {
 			return fmt.Errorf("day %d of the rehearsal: %w", e.day, err)
 		}
 	}
 	return nil
 }
 
-// dayAt is the number of days between the failure and an instant.
+// dayAt is the number of days between the failure and an instant, at most Days.
 func (e *event) dayAt(now time.Time) int {
-	return int(now.Sub(e.insolvency.TriggerAt) / (24 * time.Hour))
+	return int(min(Days, now.Sub(e.insolvency.TriggerAt)/(24*time.Hour)))
 }
 
 // result sums up the rehearsal.
@@ -328,7 +333,7 @@ func (e *event) result(ctx context.Context) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	r.Day, r.Merchant = min(Days, e.dayAt(now)), e.channel
+	r.Day, r.Merchant = e.dayAt(now), e.channel
 	list, err := e.claims(ctx)
 	if err != nil {
 		return r, err

@@ -281,6 +281,23 @@ func TestASmallMerchantFails(t *testing.T) {
 	})
 }
 
+// TestTheClockIsMovedDuringARehearsal: what was to happen meanwhile happens when it is continued.
+func TestTheClockIsMovedDuringARehearsal(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := shop(t, w, 20)
+		done, err := w.App.Rehearsals.Run(t.Context(), w.Actor, c.ID, rehearsal.Options{Days: 2})
+		if err != nil || done.Day != 2 {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		w.MoveClock(done.Insolvency.TriggerAt.AddDate(0, 0, rehearsal.Days+9))
+		done, err = w.App.Rehearsals.Run(t.Context(), w.Actor, c.ID, rehearsal.Options{Days: 1})
+		if err != nil || done.Insolvency.State != insolvencies.Closed || done.Claims != 19 || done.Figures.Paid == 0 || done.Figures.Paid != done.Figures.Covered {
+			t.Errorf("%s, %d claims, %+v, %v", done.Insolvency.State, done.Claims, done.Figures, err)
+		}
+	})
+}
+
 // TestARehearsalIsRefused outside a sandbox, for a merchant that is insolvent, and for one with nothing at risk.
 func TestARehearsalIsRefused(t *testing.T) {
 	t.Parallel()
