@@ -123,6 +123,69 @@ type Decision struct {
 	Reason string `json:"reason,omitzero"`
 }
 
+// ClaimsOfDay is an answer of the API, or a part of one.
+type ClaimsOfDay struct {
+	Date Day `json:"date"`
+	// The number of claims.
+	Claims   int64 `json:"claims"`
+	Disputed int64 `json:"disputed"`
+	Payable  int64 `json:"payable"`
+	Covered  int64 `json:"covered"`
+	Paid     int64 `json:"paid"`
+}
+
+// ClaimsOfScheme is an answer of the API, or a part of one.
+type ClaimsOfScheme struct {
+	// The card scheme.
+	Scheme string `json:"scheme"`
+	// The number of claims.
+	Claims   int64 `json:"claims"`
+	Disputed int64 `json:"disputed"`
+	Payable  int64 `json:"payable"`
+	Covered  int64 `json:"covered"`
+	Paid     int64 `json:"paid"`
+}
+
+// ClaimReason: Why a dispute is not payable, or not in full, and is to be represented (R13).
+type ClaimReason string
+
+// The values of ClaimReason.
+const (
+	ClaimReasonBeforeTrigger        ClaimReason = "before_trigger"
+	ClaimReasonNotProtected         ClaimReason = "not_protected"
+	ClaimReasonRecordedAfterTrigger ClaimReason = "recorded_after_trigger"
+	ClaimReasonRefunded             ClaimReason = "refunded"
+	ClaimReasonDelivered            ClaimReason = "delivered"
+	ClaimReasonLateDispute          ClaimReason = "late_dispute"
+	ClaimReasonLateNotice           ClaimReason = "late_notice"
+	ClaimReasonClaimsClosed         ClaimReason = "claims_closed"
+	ClaimReasonOtherProtectionFirst ClaimReason = "other_protection_first"
+	ClaimReasonDuplicate            ClaimReason = "duplicate"
+	ClaimReasonAboveRemaining       ClaimReason = "above_remaining"
+	ClaimReasonNotInSnapshot        ClaimReason = "not_in_snapshot"
+)
+
+// ClaimsOfReason is an answer of the API, or a part of one.
+type ClaimsOfReason struct {
+	// Null for claims that are payable in full.
+	Reason *ClaimReason `json:"reason"`
+	// The number of claims.
+	Claims   int64 `json:"claims"`
+	Disputed int64 `json:"disputed"`
+	Payable  int64 `json:"payable"`
+	Covered  int64 `json:"covered"`
+	Paid     int64 `json:"paid"`
+}
+
+// ClaimsRunOffPoint: The amounts at the end of a day.
+type ClaimsRunOffPoint struct {
+	Date Day `json:"date"`
+	// The payable amount of claims with a first debit up to this day.
+	Payable int64 `json:"payable"`
+	// The undelivered amount that is not claimed and can still be disputed, without further claims.
+	Open int64 `json:"open"`
+}
+
 // InsolvencyFigures: The figures of an insolvency, in minor units of `policy_currency`.
 type InsolvencyFigures struct {
 	// The id of the insolvency.
@@ -158,4 +221,14 @@ type InsolvencyFigures struct {
 	Surplus int64 `json:"surplus"`
 	// The number of claims that are not payable in full by reason.
 	Represent map[string]int64 `json:"represent"`
+	// The disputed amount of all claims at the locked rates. Claims without a rate are not included.
+	Disputed int64 `json:"disputed"`
+	// The claims by the day of the first debit.
+	Days []ClaimsOfDay `json:"days"`
+	// The claims by card scheme, those with the largest disputed amount first.
+	Schemes []ClaimsOfScheme `json:"schemes"`
+	// The claims by the reason for which they are not payable in full.
+	Reasons []ClaimsOfReason `json:"reasons"`
+	// How the eligible amounts are claimed, and how the rest runs off as deadlines pass.
+	RunOff []ClaimsRunOffPoint `json:"run_off"`
 }

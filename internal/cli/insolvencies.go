@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"holdfast/internal/api/reports"
 	"holdfast/internal/api/view"
 	"holdfast/internal/app"
+	"holdfast/internal/book/claims"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
@@ -262,7 +264,8 @@ func insolvencyFields(i insolvencies.Insolvency, merchant string) [][2]string {
 type insolvencyFiguresCmd struct {
 	siteFlag
 	formFlags
-	ID int64 `arg:"" help:"Insolvency id."`
+	ID int64  `arg:"" help:"Insolvency id."`
+	By string `enum:"total,day,scheme,reason,deadline" default:"total" help:"Split claims by day, scheme or reason, or show the run-off of the deadlines: total, day, scheme, reason or deadline."`
 }
 
 // Run prints them.
@@ -275,16 +278,7 @@ func (c insolvencyFiguresCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	s := sheet{columns: columnsOf("figure currency amount")}
-	for _, line := range []struct {
-		name   string
-		amount int64
-	}{
-		{"exposed", r.Exposed}, {"payable", r.Payable}, {"covered", r.Covered}, {"paid", r.Paid}, {"overpaid", r.OverpaidTotal()},
-		{"reserve", r.Reserve}, {"incurred", r.Incurred()}, {"recovered", r.Recovered.Total},
-	} {
-		s.rows = append(s.rows, []cell{words(line.name), words(string(r.Currency)), amount(line.amount, r.Currency)})
-	}
+	s := figuresBy(r, c.By)
 	switch {
 	case c.JSON:
 		return p.printJSON(reports.ShowInsolvencyReport(r))
@@ -296,4 +290,51 @@ func (c insolvencyFiguresCmd) Run(ctx context.Context, p *program) error {
 		p.printf("\n%s without a rate: not included.\n", counted(r.Pending, "affected payment"))
 	}
 	return nil
+}
+
+// figuresBy is the sheet of the figures of an insolvency, of its claims by something, or of its run-off.
+func figuresBy(r claims.Report, by string) sheet {
+	s := sheet{columns: columnsOf(by + " currency claims disputed payable covered paid")}
+	add := func(name string, sum claims.Sum) {
+		s.rows = append(s.rows, []cell{
+			words(name), words(string(r.Currency)), count(sum.Claims), amount(sum.Disputed, r.Currency), amount(sum.Payable, r.Currency),
+			amount(sum.Covered, r.Currency), amount(sum.Paid, r.Currency),
+		})
+	}
+	switch by {
+	case "day":
+		for _, d := range r.Breakdown.Days {
+			add(d.Day.String(), d.Sum)
+		}
+	case "scheme":
+		for _, d := range r.Breakdown.Schemes {
+			add(string(d.Scheme), d.Sum)
+		}
+	case "reason":
+		for _, d := range r.Breakdown.Reasons {
+			add(cmp.Or(string(d.Reason), "payable in full"), d.Sum)
+		}
+	case "deadline":
+		s.columns = columnsOf("day currency payable open")
+		for _, x := range r.Breakdown.RunOff {
+			s.rows = append(s.rows, []cell{words(x.Day.String()), words(string(r.Currency)), amount(x.Payable, r.Currency), amount(x.Open, r.Currency)})
+		}
+	default:
+		s = totalFigures(r)
+	}
+	return s
+}
+
+func totalFigures(r claims.Report) sheet {
+	s := sheet{columns: columnsOf("figure currency amount")}
+	for _, line := range []struct {
+		name   string
+		amount int64
+	}{
+		{"exposed", r.Exposed}, {"disputed", r.Breakdown.Total.Disputed}, {"payable", r.Payable}, {"covered", r.Covered}, {"paid", r.Paid}, {"overpaid", r.OverpaidTotal()},
+		{"reserve", r.Reserve}, {"incurred", r.Incurred()}, {"recovered", r.Recovered.Total},
+	} {
+		s.rows = append(s.rows, []cell{words(line.name), words(string(r.Currency)), amount(line.amount, r.Currency)})
+	}
+	return s
 }

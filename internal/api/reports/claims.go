@@ -3,6 +3,7 @@ package reports
 import (
 	"holdfast/internal/api/view"
 	"holdfast/internal/book/claims"
+	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/money"
@@ -175,6 +176,41 @@ type insolvencyReport struct {
 	Shares         map[terms.Bearer]int64 `json:"shares"`
 	Surplus        int64                  `json:"surplus"`
 	Represent      map[claim.Reason]int64 `json:"represent"` // claims by reason
+	Disputed       int64                  `json:"disputed"`
+	Days           []daySum               `json:"days"`
+	Schemes        []schemeSum            `json:"schemes"`
+	Reasons        []reasonSum            `json:"reasons"`
+	RunOff         []claimRunOffPoint     `json:"run_off"`
+}
+
+// claimSum adds up claims in answers, in minor units of policy_currency.
+type claimSum struct {
+	Claims   int64 `json:"claims"`
+	Disputed int64 `json:"disputed"`
+	Payable  int64 `json:"payable"`
+	Covered  int64 `json:"covered"`
+	Paid     int64 `json:"paid"`
+}
+
+type daySum struct {
+	Day civil.Day `json:"date"`
+	claimSum
+}
+
+type schemeSum struct {
+	Scheme card.Scheme `json:"scheme"`
+	claimSum
+}
+
+type reasonSum struct {
+	Reason *claim.Reason `json:"reason"` // null for claims that are payable in full
+	claimSum
+}
+
+type claimRunOffPoint struct {
+	Day     civil.Day `json:"date"`
+	Payable int64     `json:"payable"`
+	Open    int64     `json:"open"`
 }
 
 // ShowInsolvencyReport gives the shape of the figures of an insolvency, to be encoded as JSON.
@@ -183,7 +219,11 @@ func ShowInsolvencyReport(r claims.Report) insolvencyReport {
 		Insolvency: r.Insolvency.ID, PolicyCurrency: r.Currency, AsOf: r.AsOf, Affected: r.Insolvency.Snapshot.Lines, Exposed: r.Exposed,
 		PendingRate: r.Pending, Claims: r.Claims, Payable: r.Payable, Covered: r.Covered, Paid: r.Paid, Overpaid: r.OverpaidTotal(),
 		Reserve: r.Reserve, Incurred: r.Incurred(), Recovered: r.Recovered.Total, Shares: r.Recovered.Shares, Surplus: r.Recovered.Surplus,
-		Represent: r.Represent,
+		Represent: r.Represent, Disputed: r.Breakdown.Total.Disputed,
+		Days:    view.Each(r.Breakdown.Days, func(s claims.DaySum) daySum { return daySum{s.Day, claimSum(s.Sum)} }),
+		Schemes: view.Each(r.Breakdown.Schemes, func(s claims.SchemeSum) schemeSum { return schemeSum{s.Scheme, claimSum(s.Sum)} }),
+		Reasons: view.Each(r.Breakdown.Reasons, func(s claims.ReasonSum) reasonSum { return reasonSum{view.OrNull(s.Reason), claimSum(s.Sum)} }),
+		RunOff:  view.Each(r.Breakdown.RunOff, func(p claim.RunOffPoint) claimRunOffPoint { return claimRunOffPoint(p) }),
 	}
 }
 

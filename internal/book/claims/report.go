@@ -27,6 +27,7 @@ type Report struct {
 	Claims     map[claim.State]int64
 	Represent  map[claim.Reason]int64 // claims that are not payable in full, by the reason
 	Recovered  Recovered
+	Breakdown  Breakdown
 }
 
 // OverpaidTotal is the amount paid in excess of the covered amounts of the claims.
@@ -64,6 +65,10 @@ func (r *Claims) Report(ctx context.Context, actor access.Actor, id int64) (Repo
 
 // reserve computes the cover of an insolvency with its reserve, and returns its terms.
 func (report *Report) reserve(tx *store.Tx, siteID, id int64) (cover terms.Cover, err error) {
+	p, all, err := positionOf(tx, siteID, id)
+	if err != nil {
+		return cover, err
+	}
 	year, err := yearOf(tx, siteID, id)
 	if err != nil {
 		return cover, err
@@ -71,16 +76,15 @@ func (report *Report) reserve(tx *store.Tx, siteID, id int64) (cover terms.Cover
 	in := make([]claim.Insolvency, len(year))
 	for i, y := range year {
 		in[i] = claim.Insolvency{TriggerAt: y.TriggerAt, Cover: y.cover, Claims: []claim.Owed{y.total}, Closed: y.State != insolvencies.Open}
-		if y.ID != id && in[i].Closed {
-			continue
-		}
-		exposed, pending, expected, err := y.expected(tx, civil.DayOf(tx.Now))
-		if err != nil {
-			return cover, err
-		}
-		in[i].Expected = expected
-		if y.ID == id {
-			report.Currency, report.Exposed, report.Pending = y.currency, exposed, pending
+		switch {
+		case y.ID == id:
+			if in[i].Expected, err = report.own(tx, y, p, all); err != nil {
+				return cover, err
+			}
+		case !in[i].Closed:
+			if _, _, in[i].Expected, err = y.expected(tx, civil.DayOf(tx.Now), nil); err != nil {
+				return cover, err
+			}
 		}
 	}
 	for i, p := range claim.Positions(in) {
@@ -88,14 +92,40 @@ func (report *Report) reserve(tx *store.Tx, siteID, id int64) (cover terms.Cover
 			report.Position, cover = p, year[i].cover
 		}
 	}
-	all, err := owedOf(tx, siteID, id)
 	report.Position.Share(all.owed)
-	return cover, err
+	return cover, nil
+}
+
+// own adds up the snapshot and the claims of the insolvency that the report is about, and returns what is expected to become payable.
+func (report *Report) own(tx *store.Tx, y insolvencyCover, p claim.Position, all insolvencyClaims) (expected int64, err error) {
+	a, err := y.breakDown(tx, p, all)
+	if err != nil {
+		return 0, err
+	}
+	report.Currency = y.currency
+	if report.Exposed, report.Pending, expected, err = y.expected(tx, civil.DayOf(tx.Now), a); err != nil {
+		return 0, err
+	}
+	rates := map[money.Currency]*fx.Quote{}
+	err = a.rest(tx, y.SiteID, func(locked fx.Quote) (func(int64) (int64, error), error) {
+		atTrigger, err := y.rateFor(tx, claim.SnapshotLine{Priced: true, Quote: locked}, rates)
+		if err != nil || atTrigger == nil {
+			return nil, err
+		}
+		return inCurrency(locked, *atTrigger), nil
+	})
+	report.Breakdown = a.breakdown()
+	return expected, err
+}
+
+// inCurrency converts amounts of an allocation to the policy currency.
+func inCurrency(locked, atTrigger fx.Quote) func(int64) (int64, error) {
+	return func(amount int64) (int64, error) { return claim.InPolicyCurrency(amount, locked, atTrigger) }
 }
 
 // expected adds up the snapshot of an insolvency: the exposed amount, the number of lines without a rate, and what is expected to become
-// payable on top of the existing claims.
-func (i insolvencyCover) expected(tx *store.Tx, today civil.Day) (exposed, pending, expected int64, err error) {
+// payable on top of the existing claims. It also adds the lines to a breakdown, if there is one.
+func (i insolvencyCover) expected(tx *store.Tx, today civil.Day, a *adding) (exposed, pending, expected int64, err error) {
 	assumed, err := merchants.PolicyOn(tx, i.SiteID, today)
 	if err != nil {
 		return 0, 0, 0, err
@@ -123,11 +153,15 @@ func (i insolvencyCover) expected(tx *store.Tx, today civil.Day) (exposed, pendi
 				pending++
 				continue
 			}
-			remaining, err := claim.InPolicyCurrency(l.Remaining, l.Quote, *atTrigger)
+			value := inCurrency(l.Quote, *atTrigger)
+			remaining, err := value(l.Remaining)
 			if err != nil {
 				return 0, 0, 0, err
 			}
-			open, err := claim.InPolicyCurrency(l.Open(payable[l.AllocationID], today), l.Quote, *atTrigger)
+			open, err := value(l.Open(payable[l.AllocationID], today))
+			if err == nil && a != nil {
+				err = a.line(l, value)
+			}
 			if err != nil {
 				return 0, 0, 0, err
 			}

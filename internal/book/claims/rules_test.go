@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
@@ -207,6 +208,13 @@ func TestTheReportOfAnInsolvency(t *testing.T) {
 			[]any{300_000, 60_000, 45_000, 0, 108_000, 153_000, 0, 1})
 		apptest.Same(t, "recovered", []any{r.Recovered.Total, r.Recovered.Shares[terms.BearerDeductible], r.Recovered.Shares[terms.BearerInsurer]},
 			[]any{15_000, 10_000, 5_000})
+		b, day := r.Breakdown, civil.DayOf(f.insolvency.TriggerAt)+10
+		want := claims.Sum{Claims: 1, Disputed: 60_000, Payable: 60_000, Covered: 45_000}
+		apptest.Same(t, "by day, scheme and reason", []any{b.Total, b.Days[0], b.Schemes[0].Sum, b.Reasons[0]},
+			[]any{want, claims.DaySum{Day: day, Sum: want}, want, claims.ReasonSum{Sum: want}})
+		first, end := b.RunOff[0], b.RunOff[len(b.RunOff)-1]
+		apptest.Same(t, "run-off", []any{first.Payable, first.Open, b.RunOff[10].Payable, b.RunOff[10].Open, end.Payable, end.Open},
+			[]any{0, 300_000, 60_000, 240_000, 60_000, 0})
 		_, err = w.App.Claims.Report(t.Context(), w.Actor, f.insolvency.ID+9)
 		apptest.WantKind(t, err, errs.SettingNotFound, "an unknown insolvency")
 	})

@@ -245,7 +245,7 @@ func (r *RunOff) Report() (RunOffReport, error) {
 			return RunOffReport{}, err
 		}
 	}
-	out.Points = points(runOffDays(r.query.AsOf, out.LastDay), total, unknown, by)
+	out.Points = points(RunOffDays(r.query.AsOf, out.LastDay), total, unknown, by)
 	first := out.Points[0]
 	out.Peak = peakOf(past, Peak{Day: r.query.AsOf, E1: first.Total.E1})
 	out.Peak.Gap = first.Gaps.E1 || never.any()
@@ -300,9 +300,9 @@ func apartNow(by map[money.Currency]*Figures) []Pending {
 	return slices.DeleteFunc(apart(by), func(p Pending) bool { return p.Allocations == 0 })
 }
 
-// runOffDays are the days of a run-off (R8): the first day and 35 more, one a week up to 26 weeks, and then the ends
+// RunOffDays are the days of a run-off (R8): the first day and 35 more, one a week up to 26 weeks, and then the ends
 // of months up to the month of the last day of dispute.
-func runOffDays(first, last civil.Day) []civil.Day {
+func RunOffDays(first, last civil.Day) []civil.Day {
 	var days []civil.Day
 	for d := first; d <= first+runOffDaily; d++ {
 		days = append(days, d)

@@ -96,7 +96,7 @@ func TestAClaimInTheDashboard(t *testing.T) {
 	if a := finance.Get(payout + "/pdf"); !strings.HasPrefix(a.Body, "%PDF-") || a.Header.Get("Content-Type") != "application/pdf" {
 		t.Errorf("the PDF is %d %.20q", a.Status, a.Body)
 	}
-	b.Must(one, "Exposed", "1,365.84 GBP", "Incurred", "426.83 GBP", "View claims")
+	b.Must(one, "Exposed", "1,365.84 GBP", "Incurred", "426.83 GBP", "View claims", "Disputed on", "Payable in full", "Claims and deadlines", "Can still be disputed")
 	if a := b.Post(one+"/withdraw", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "has been approved") {
 		t.Errorf("withdrawn after an approval: %d %s", a.Status, a.Text())
 	}

@@ -20,10 +20,10 @@ type insolvencyView struct {
 	Tone       string
 	Facts      []kit.Fact
 	Steps      []step
-	Figures    []kit.Fact // of claims; nil until there is a snapshot
-	Claims     string     // URL of its claims
-	Affected   *kit.Table // nil until there is a snapshot
-	Snapshot   string     // URL of its text; "" without permission to export
+	Figures    *figuresView // nil until there is a snapshot
+	Claims     string       // URL of its claims
+	Affected   *kit.Table   // nil until there is a snapshot
+	Snapshot   string       // URL of its text; "" without permission to export
 	History    []happened
 }
 
@@ -75,27 +75,6 @@ func (p *pages) insolvency(v *kit.Visit) error {
 		Title: "Failure of " + c.Name, Menu: menu, Path: above(v), Acts: append(rehearsalActs(v, i), actsOf(v, i)...), Data: view,
 		Refresh: i.State == insolvencies.Confirmed, Wide: true,
 	})
-}
-
-// figures are the exposed, payable, covered, paid and recovered amounts.
-func (p *pages) figures(v *kit.Visit, id int64) (facts []kit.Fact, err error) {
-	r, err := p.app.Claims.Report(v.R.Context(), v.Actor, id)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range []struct {
-		name   string
-		amount int64
-	}{
-		{"Exposed", r.Exposed}, {"Payable", r.Payable}, {"Covered", r.Covered}, {"Paid or planned", r.Paid}, {"Reserve", r.Reserve},
-		{"Incurred", r.Incurred()}, {"Recovered", r.Recovered.Total},
-	} {
-		facts = append(facts, kit.Fact{Text: f.name, Value: kit.Money(f.amount, r.Currency), Figure: true})
-	}
-	if r.Pending > 0 {
-		facts = append(facts, kit.Fact{Text: "Waiting for a rate", Value: kit.Plural(r.Pending, "payment", "payments"), Figure: true})
-	}
-	return facts, nil
 }
 
 // nextOf describes the next step in a sentence, with its tone.
