@@ -156,7 +156,7 @@ func (b book) stripe(lines []filed) []byte {
 		currency := strings.ToLower(string(f.PaymentCurrency))
 		rows = append(rows, []string{
 			f.caseID, f.opened.String() + " 00:00", f.PaidAt.UTC().Format("2006-01-02 15:04"), f.major(), currency, f.major(), currency,
-			f.ProcessorReference, f.scheme(), "product_not_received", f.word, f.dueOn().String() + " 23:59", "false", "",
+			f.ProcessorReference, f.scheme(), "product_not_received", f.word, f.dueOn().String() + " 23:59", strconv.FormatBool(f.rapid), "",
 		})
 	}
 	return table(rows...)

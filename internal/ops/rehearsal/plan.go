@@ -33,6 +33,7 @@ type entry struct {
 	processor string
 	word      string // the processor's
 	again     bool   // about a second case of the same payment
+	rapid     bool   // a rapid resolution: the issuer was paid without a chargeback
 	blind     bool   // without references: only card, day and amount
 }
 
@@ -63,6 +64,8 @@ var stories = []story{
 		{day: 2, processor: dispute.Adyen, word: "Chargeback"}, {day: 5, processor: dispute.Adyen, word: "ChargebackReversed"},
 		{day: 10, processor: dispute.Adyen, word: "SecondChargeback"},
 	}},
+	{entries: []entry{{day: 3, processor: dispute.Stripe, word: "lost", rapid: true}}},
+	{entries: []entry{{day: 1, processor: dispute.Braintree, word: "OPEN"}, {day: 11, processor: dispute.Braintree, word: "EXPIRED"}}},
 	// From here on, the stories are repeated.
 	{entries: []entry{{day: 6, processor: dispute.Stripe, word: "needs_response"}, {day: 11, processor: dispute.Stripe, word: "lost"}}},
 	{entries: []entry{{day: 7, processor: dispute.PayPal, word: "T1201"}}},
@@ -73,7 +76,7 @@ var stories = []story{
 
 const (
 	contested = 5  // the place of the story in which the dispute is represented
-	repeated  = 13 // the place of the first story that is repeated
+	repeated  = 15 // the place of the first story that is repeated
 )
 
 // part is an affected payment with its story.

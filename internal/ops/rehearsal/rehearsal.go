@@ -303,7 +303,7 @@ func (e *event) days(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	present, last := e.dayAt(now), Days
+	present, last := DayAt(e.insolvency, now), Days
 	if e.Days > 0 {
 		last = min(Days, present+e.Days)
 	}
@@ -322,9 +322,9 @@ func (e *event) days(ctx context.Context) error {
 	return nil
 }
 
-// dayAt is the number of days between the failure and an instant, at most Days.
-func (e *event) dayAt(now time.Time) int {
-	return int(min(Days, now.Sub(e.insolvency.TriggerAt)/(24*time.Hour)))
+// DayAt is the number of days between a failure and an instant, at most Days.
+func DayAt(i insolvencies.Insolvency, now time.Time) int {
+	return int(min(Days, now.Sub(i.TriggerAt)/(24*time.Hour)))
 }
 
 // result sums up the rehearsal.
@@ -333,7 +333,7 @@ func (e *event) result(ctx context.Context) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	r.Day, r.Merchant = e.dayAt(now), e.channel
+	r.Day, r.Merchant = DayAt(e.insolvency, now), e.channel
 	list, err := e.claims(ctx)
 	if err != nil {
 		return r, err

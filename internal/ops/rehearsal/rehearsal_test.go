@@ -189,12 +189,12 @@ func checkKinds(t *testing.T, w *apptest.World) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []dispute.Status{dispute.Open, dispute.Won, dispute.Lost, dispute.Challenged} {
+	for _, s := range []dispute.Status{dispute.Open, dispute.Won, dispute.Lost, dispute.Challenged, dispute.Prevented, dispute.Expired} {
 		if counts.Statuses[s] == 0 {
 			t.Errorf("no dispute is %s: %+v", s, counts)
 		}
 	}
-	for _, s := range []dispute.Stage{dispute.Inquiry, dispute.Chargeback, dispute.PreArbitration} {
+	for _, s := range []dispute.Stage{dispute.Inquiry, dispute.PreDispute, dispute.Chargeback, dispute.PreArbitration} {
 		if counts.Stages[s] == 0 {
 			t.Errorf("no dispute is in the stage %s: %+v", s, counts)
 		}

@@ -1,6 +1,7 @@
 package failures
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
+	"holdfast/internal/ops/rehearsal"
 	"holdfast/internal/web/kit"
 )
 
@@ -119,6 +121,9 @@ func factsOf(v *kit.Visit, i insolvencies.Insolvency, c merchant.Channel) []kit.
 	}
 	if !i.Snapshot.MadeAt.IsZero() {
 		add("Affected payments", kit.Count(i.Snapshot.Lines))
+	}
+	if rehearsal.Running(i) {
+		add("Rehearsal", fmt.Sprintf("Day %d of %d", rehearsal.DayAt(i, v.Now()), rehearsal.Days))
 	}
 	if i.ProcessingAllowed {
 		add("Refunds by the processor", "Allowed")

@@ -27,7 +27,7 @@ func TestARehearsalInTheDashboard(t *testing.T) {
 		}
 	}
 	one := f.sent(b, path, url.Values{"channels": {channel}, "days": {"1"}})
-	b.Must(one, "Day 1 of 20 rehearsed", "Continue rehearsal", "Rehearsal: the merchant has not failed", "Affected payments")
+	b.Must(one, "Day 1 of 20 rehearsed", "Rehearsal Day 1 of 20", "Continue rehearsal", "Rehearsal: the merchant has not failed", "Affected payments")
 	if again := f.sent(b, path, url.Values{"channels": {channel}, "days": {"0"}}); again != one {
 		t.Errorf("it continues %s, not %s", again, one)
 	}
