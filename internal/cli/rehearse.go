@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"holdfast/internal/domain/civil"
-	"holdfast/internal/domain/money"
 	"holdfast/internal/errs"
 	"holdfast/internal/ops/rehearsal"
 )
@@ -43,28 +42,11 @@ func (c rehearseCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	p.printf("\nInsolvency %d of %s: %s, day %d of %d\n\n", done.Insolvency.ID, done.Merchant.Name, done.Insolvency.State, done.Day, rehearsal.Days)
-	p.printTable(rehearsedFigures(done), "")
+	p.printTable(totalFigures(done.Figures), "")
 	if done.Day < rehearsal.Days {
 		p.printf("\nTo continue: holdfast rehearse %d --site %s\n", c.Merchant, p.site.Path)
 		return nil
 	}
 	p.printf("\nTo take new protection again: holdfast insolvency reinstate %d --site %s\n", done.Insolvency.ID, p.site.Path)
 	return nil
-}
-
-// rehearsedFigures are the figures of a rehearsal. Disputes are in the currency of the merchant.
-func rehearsedFigures(done rehearsal.Result) sheet {
-	f := done.Figures
-	s := sheet{columns: columnsOf("figure currency amount")}
-	for _, line := range []struct {
-		name     string
-		currency money.Currency
-		amount   int64
-	}{
-		{"exposed", f.Currency, f.Exposed}, {"disputed", done.Merchant.Currency, done.Disputed}, {"payable", f.Currency, f.Payable},
-		{"covered", f.Currency, f.Covered}, {"paid", f.Currency, f.Paid}, {"recovered", f.Currency, f.Recovered.Total},
-	} {
-		s.rows = append(s.rows, []cell{words(line.name), words(string(line.currency)), amount(line.amount, line.currency)})
-	}
-	return s
 }

@@ -58,8 +58,6 @@ type Step struct {
 type Result struct {
 	Insolvency insolvencies.Insolvency
 	Day        int           // the last day that was rehearsed, up to Days
-	Claims     int64         // claims made from disputes
-	Disputed   int64         // what they dispute, minor units of the merchant's currency
 	Figures    claims.Report // of the insolvency
 	Merchant   merchant.Channel
 }
@@ -334,13 +332,6 @@ func (e *event) result(ctx context.Context) (r Result, err error) {
 		return r, err
 	}
 	r.Day, r.Merchant = DayAt(e.insolvency, now), e.channel
-	list, err := e.claims(ctx)
-	if err != nil {
-		return r, err
-	}
-	for _, c := range list {
-		r.Claims, r.Disputed = r.Claims+1, r.Disputed+c.Disputed
-	}
 	if r.Figures, err = e.Claims.Report(ctx, e.actor, e.insolvency.ID); err != nil {
 		return r, err
 	}
