@@ -65,9 +65,9 @@ func (r *RunOff) change(of map[civil.Day]int64, day civil.Day, by int64) {
 	of[day] = money.Sum(of[day], by)
 }
 
-// Points reads the run-off on the days of R8.
+// Points reads the run-off on the days of R8. At the last one, nothing is open.
 func (r *RunOff) Points() []RunOffPoint {
-	days := exposure.RunOffDays(r.first, r.last)
+	days := exposure.RunOffDays(r.first, r.last+1)
 	points := make([]RunOffPoint, len(days))
 	day, now := r.first, RunOffPoint{}
 	for i, d := range days {
