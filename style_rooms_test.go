@@ -57,7 +57,7 @@ var within = map[string][]string{
 	"book/limits":       {"book/merchants", "book/ledger", "book/fixings"},
 	"book/rates":        {"book/merchants", "book/ledger", "book/fixings", "book/limits"},
 	"book/statements":   {"book/merchants", "book/bookings", "book/ledger"},
-	"book/paper":        {"book/statements", "book/insolvencies", "book/claims"},
+	"book/paper":        {"book/statements", "book/insolvencies", "book/claims", "book/certificates", "book/disputes"},
 	"book/payments":     {"book/merchants", "book/bookings", "book/ledger", "book/fixings", "book/limits", "book/statements"},
 	"book/onboarding":   {"book/merchants", "book/bookings", "book/limits", "book/payments"},
 	"book/intake":       {"book/merchants", "book/bookings", "book/limits", "book/payments"},

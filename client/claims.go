@@ -18,6 +18,11 @@ func (s *Claims) All(ctx context.Context, query ClaimsQuery) iter.Seq2[Claim, er
 	return each[Claim](ctx, s.c, s.c.resource("claims"), query)
 }
 
+// Sums adds up the claims that a query selects, by currency.
+func (s *Claims) Sums(ctx context.Context, query SumClaimsQuery, options ...CallOption) ([]ClaimSums, error) {
+	return get[[]ClaimSums](ctx, s.c, s.c.resource("claims", "sums"), query, options...)
+}
+
 // Get returns a claim.
 func (s *Claims) Get(ctx context.Context, id int64, options ...CallOption) (Claim, error) {
 	return get[Claim](ctx, s.c, s.c.resource("claims", id), nil, options...)

@@ -89,6 +89,16 @@ func (s *Disputes) Evidence(ctx context.Context, id int64, options ...CallOption
 	return get[[]Evidence](ctx, s.c, s.c.resource("disputes", id, "evidence"), nil, options...)
 }
 
+// Representment reads the evidence against a dispute that is on record.
+func (s *Disputes) Representment(ctx context.Context, id int64, options ...CallOption) (Representment, error) {
+	return get[Representment](ctx, s.c, s.c.resource("disputes", id, "representment"), nil, options...)
+}
+
+// RepresentmentPDF reads the evidence against a dispute as a PDF, to send to the processor.
+func (s *Disputes) RepresentmentPDF(ctx context.Context, id int64) ([]byte, error) {
+	return s.c.file(ctx, s.c.resource("disputes", id, "representment", "pdf"), nil)
+}
+
 // Attach attaches a file to a dispute: a PDF, a PNG or a JPEG.
 func (s *Disputes) Attach(
 	ctx context.Context, id int64, query CreateEvidenceQuery, file []byte, options ...CallOption,

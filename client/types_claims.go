@@ -39,6 +39,8 @@ type ClaimsQuery struct {
 	Channels []int64 `query:"channels"`
 	// Claims that are not payable in full for one of these reasons.
 	Reason []ClaimReason `query:"reason"`
+	// Claims that are not payable in full, and whose dispute is still open.
+	ToRepresent *bool `query:"to_represent"`
 }
 
 // Claim: One dispute of one payment of an insolvent merchant. Amounts up to `represent` are in minor units of
@@ -98,6 +100,34 @@ type Claim struct {
 	Approvals int64   `json:"approvals"`
 	Created   Instant `json:"created"`
 	Modified  Instant `json:"modified"`
+}
+
+// SumClaimsQuery are the parameters of the operation sumClaims. Empty fields are omitted.
+type SumClaimsQuery struct {
+	// Claims in one of these states.
+	State []ClaimState `query:"state"`
+	// Claims of these insolvencies, by id.
+	Insolvencies []int64 `query:"insolvencies"`
+	// Only items of the merchants with these ids.
+	Channels []int64 `query:"channels"`
+	// Claims that are not payable in full for one of these reasons.
+	Reason []ClaimReason `query:"reason"`
+	// Claims that are not payable in full, and whose dispute is still open.
+	ToRepresent *bool `query:"to_represent"`
+}
+
+// ClaimSums: The sums of claims in one currency, in its minor units.
+type ClaimSums struct {
+	// The currency.
+	Currencies string `json:"currencies"`
+	// The number of claims.
+	Claims int64 `json:"claims"`
+	// The disputed amounts.
+	Disputed int64 `json:"disputed"`
+	// The payable amounts.
+	Payable int64 `json:"payable"`
+	// The amounts to be represented.
+	Represent int64 `json:"represent"`
 }
 
 // ClaimEvent is an answer of the API, or a part of one.

@@ -28,3 +28,147 @@ type CreateEvidenceQuery struct {
 	// A note about the file.
 	Note string `query:"note"`
 }
+
+// RepresentmentGround: A ground for which there is evidence. `service_provided`: at least partly.
+type RepresentmentGround string
+
+// The values of RepresentmentGround.
+const (
+	RepresentmentGroundRefunded        RepresentmentGround = "refunded"
+	RepresentmentGroundServiceProvided RepresentmentGround = "service_provided"
+	RepresentmentGroundLateDispute     RepresentmentGround = "late_dispute"
+	RepresentmentGroundDuplicate       RepresentmentGround = "duplicate"
+)
+
+// ClaimReason: Why a dispute is not payable, or not in full, and is to be represented (R13).
+type ClaimReason string
+
+// The values of ClaimReason.
+const (
+	ClaimReasonBeforeTrigger        ClaimReason = "before_trigger"
+	ClaimReasonNotProtected         ClaimReason = "not_protected"
+	ClaimReasonRecordedAfterTrigger ClaimReason = "recorded_after_trigger"
+	ClaimReasonRefunded             ClaimReason = "refunded"
+	ClaimReasonDelivered            ClaimReason = "delivered"
+	ClaimReasonLateDispute          ClaimReason = "late_dispute"
+	ClaimReasonLateNotice           ClaimReason = "late_notice"
+	ClaimReasonClaimsClosed         ClaimReason = "claims_closed"
+	ClaimReasonOtherProtectionFirst ClaimReason = "other_protection_first"
+	ClaimReasonDuplicate            ClaimReason = "duplicate"
+	ClaimReasonAboveRemaining       ClaimReason = "above_remaining"
+	ClaimReasonNotInSnapshot        ClaimReason = "not_in_snapshot"
+)
+
+// RepresentedClaim: A claim made from a dispute. Amounts are in minor units of `currencies`.
+type RepresentedClaim struct {
+	// The id of the claim.
+	ID int64 `json:"id"`
+	// The base currency of the payment.
+	Currencies string `json:"currencies"`
+	// The debits, less their credits.
+	Disputed int64 `json:"disputed"`
+	// The payable amount.
+	Payable int64 `json:"payable"`
+	// The amount that is to be represented.
+	Represent int64 `json:"represent"`
+	// Why the claim is not payable in full. Null if it is.
+	Reason *ClaimReason `json:"reason"`
+}
+
+// RepresentedPayment: A disputed payment.
+type RepresentedPayment struct {
+	// The id of the transaction.
+	TransactionID int64 `json:"transaction_id"`
+	// The id of the merchant.
+	Channels int64 `json:"channels"`
+	// The amount in minor units.
+	Total int64 `json:"total"`
+	// The currency of the payment.
+	Currencies string `json:"currencies"`
+	// When it was paid.
+	EffectiveAt Instant `json:"effective_at"`
+	// The card scheme.
+	Schemes *string `json:"schemes"`
+	// The authorisation code.
+	AuthCode *string `json:"auth_code"`
+	// The first digits of the card.
+	BinNumber *string `json:"bin_number"`
+	// The last four digits of the card.
+	LastFourDigits *string `json:"last_four_digits"`
+	// The merchant's reference.
+	Reference *string `json:"reference"`
+	// The processor's reference.
+	ProcessorReference *string `json:"processor_reference"`
+	// The acquirer reference number, 23 digits.
+	AcquirerReference *string `json:"acquirer_reference"`
+}
+
+// RepresentedBooking: A booking of a disputed payment, with its service and its last day of dispute.
+type RepresentedBooking struct {
+	// The id of the booking.
+	Booking int64 `json:"booking"`
+	// The merchant's reference.
+	Reference *string `json:"reference"`
+	// The lead traveller's first name.
+	Firstname string `json:"firstname"`
+	// The lead traveller's surname.
+	Surname string `json:"surname"`
+	// The first day of travel.
+	DateStart string `json:"date_start"`
+	// The last day of travel.
+	Date string `json:"date"`
+	// The days of the service.
+	Days int64 `json:"days"`
+	// The days provided by `provided_by`.
+	DaysProvided int64 `json:"days_provided"`
+	// The day before the dispute, or before the day on which the merchant failed if that was earlier.
+	ProvidedBy string `json:"provided_by"`
+	// The last day to dispute (L).
+	LastDay string `json:"last_day"`
+	// The day of the first debit or, without one, on which the case was opened.
+	DisputedOn string `json:"disputed_on"`
+	// The days by which the dispute missed `last_day`.
+	DaysLate int64 `json:"days_late"`
+	// The traveller's latest note on the certificate of the booking. Null if there is none.
+	TravellerNote *TravellerNote `json:"traveller_note"`
+}
+
+// RepresentedRefund: A refund of a disputed payment.
+type RepresentedRefund struct {
+	// The id of the refund.
+	TransactionID int64 `json:"transaction_id"`
+	// The amount in minor units.
+	Total int64 `json:"total"`
+	// Its currency.
+	Currencies string `json:"currencies"`
+	// When it was refunded.
+	EffectiveAt Instant `json:"effective_at"`
+	// The merchant's reference.
+	Reference *string `json:"reference"`
+	// The processor's reference.
+	ProcessorReference *string `json:"processor_reference"`
+	// The acquirer reference number, 23 digits.
+	AcquirerReference *string `json:"acquirer_reference"`
+}
+
+// Representment: A dispute with the evidence against it that is on record.
+type Representment struct {
+	// The grounds for which there is evidence.
+	Grounds []RepresentmentGround `json:"grounds"`
+	// The dispute.
+	Dispute Dispute `json:"dispute"`
+	// The claims made from the dispute.
+	Claims []RepresentedClaim `json:"claims"`
+	// The disputed payment.
+	Payment RepresentedPayment `json:"payment"`
+	// The bookings of the payment.
+	Bookings []RepresentedBooking `json:"bookings"`
+	// Refunds of the payment, 100 at most.
+	Refunds []RepresentedRefund `json:"refunds"`
+	// Other disputes that took money of the payment, 100 at most.
+	OtherDisputes []Dispute `json:"other_disputes"`
+	// The files attached to the dispute.
+	Evidence []Evidence `json:"evidence"`
+	// When the evidence was collected.
+	At Instant `json:"at"`
+}

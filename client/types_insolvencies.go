@@ -146,25 +146,6 @@ type ClaimsOfScheme struct {
 	Paid     int64 `json:"paid"`
 }
 
-// ClaimReason: Why a dispute is not payable, or not in full, and is to be represented (R13).
-type ClaimReason string
-
-// The values of ClaimReason.
-const (
-	ClaimReasonBeforeTrigger        ClaimReason = "before_trigger"
-	ClaimReasonNotProtected         ClaimReason = "not_protected"
-	ClaimReasonRecordedAfterTrigger ClaimReason = "recorded_after_trigger"
-	ClaimReasonRefunded             ClaimReason = "refunded"
-	ClaimReasonDelivered            ClaimReason = "delivered"
-	ClaimReasonLateDispute          ClaimReason = "late_dispute"
-	ClaimReasonLateNotice           ClaimReason = "late_notice"
-	ClaimReasonClaimsClosed         ClaimReason = "claims_closed"
-	ClaimReasonOtherProtectionFirst ClaimReason = "other_protection_first"
-	ClaimReasonDuplicate            ClaimReason = "duplicate"
-	ClaimReasonAboveRemaining       ClaimReason = "above_remaining"
-	ClaimReasonNotInSnapshot        ClaimReason = "not_in_snapshot"
-)
-
 // ClaimsOfReason is an answer of the API, or a part of one.
 type ClaimsOfReason struct {
 	// Null for claims that are payable in full.

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/api/input"
 	"holdfast/internal/api/reports"
+	"holdfast/internal/api/view"
 	"holdfast/internal/book/claims"
 	"holdfast/internal/book/paper"
 	"holdfast/internal/domain/access"
@@ -22,6 +23,7 @@ func claimRoutes(v2 string) []Route {
 		at("GET", v2+"/bordereaux/claims", mayReport, (*server).getClaimsBordereau).needs(access.ReadFailures),
 		at("POST", v2+"/bordereaux/claims/present", mayDoAll, (*server).presentClaimsBordereau).needs(access.DecideClaims).takes(input.MaxBody),
 		at("GET", v2+"/claims", mayReport, (*server).listClaims).needs(access.ReadFailures),
+		at("GET", v2+"/claims/sums", mayReport, (*server).sumClaims).needs(access.ReadFailures),
 		at("GET", v2+"/claims/{id}", mayReport, (*server).getClaim).needs(access.ReadFailures),
 		at("GET", v2+"/claims/{id}/events", mayReport, (*server).listClaimEvents).needs(access.ReadFailures),
 		at("GET", v2+"/claims/{id}/explanation", mayReport, (*server).explainClaim).needs(access.ReadFailures),
@@ -31,6 +33,8 @@ func claimRoutes(v2 string) []Route {
 		at("POST", v2+"/claims/{id}/withdraw", mayDoAll, (*server).withdrawClaim).needs(access.AssessClaims).takes(input.MaxBody),
 		at("POST", v2+"/claims/{id}/reopen", mayDoAll, (*server).reopenClaim).needs(access.DecideClaims).takes(input.MaxBody),
 		at("POST", v2+"/claims/{id}/release", mayDoAll, (*server).releaseClaim).needs(access.DecideClaims).takes(input.MaxBody),
+		at("GET", v2+"/disputes/{id}/representment", mayReport, (*server).getRepresentment).needs(access.ReadDisputes),
+		at("GET", v2+"/disputes/{id}/representment/pdf", mayReport, (*server).getRepresentmentPDF).needs(access.ReadDisputes),
 		at("GET", v2+"/payouts", mayReport, (*server).listPayouts).needs(access.ReadPayouts),
 		at("GET", v2+"/payouts/{id}", mayReport, (*server).getPayout).needs(access.ReadPayouts),
 		at("GET", v2+"/payouts/{id}/lines", mayReport, (*server).listPayoutLines).needs(access.ReadPayouts),
@@ -60,10 +64,7 @@ func (s *server) getInsolvencyReport(c *call) error {
 func (s *server) listClaims(c *call) error {
 	q := c.query()
 	page := q.Page(claims.Orders)
-	filter := claims.Filter{
-		States: input.Words(q, "state", claim.States), Insolvencies: q.Ids("insolvencies"), Channels: q.Ids("channels"),
-		Reasons: input.Words(q, "reason", claim.Reasons),
-	}
+	filter := claimFilter(q)
 	if err := q.Err(); err != nil {
 		return err
 	}
@@ -72,6 +73,57 @@ func (s *server) listClaims(c *call) error {
 		return err
 	}
 	return list(s, c, page, found, reports.ShowClaim)
+}
+
+func claimFilter(q *input.Query) claims.Filter {
+	return claims.Filter{
+		States: input.Words(q, "state", claim.States), Insolvencies: q.Ids("insolvencies"), Channels: q.Ids("channels"),
+		Reasons: input.Words(q, "reason", claim.Reasons), ToRepresent: q.Flag("to_represent", false),
+	}
+}
+
+// sumClaims adds up the claims that the filters of the list select.
+func (s *server) sumClaims(c *call) error {
+	q := c.query()
+	filter := claimFilter(q)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	found, err := s.app.Claims.Sums(c.ctx, c.actor, filter)
+	if err != nil {
+		return err
+	}
+	c.json(http.StatusOK, view.Each(found, reports.ShowClaimSums))
+	return nil
+}
+
+func (s *server) getRepresentment(c *call) error {
+	if err := c.query().Err(); err != nil {
+		return err
+	}
+	found, err := s.app.Claims.Represented(c.ctx, c.actor, c.id)
+	if err != nil {
+		return err
+	}
+	c.json(http.StatusOK, reports.ShowRepresentment(found))
+	return nil
+}
+
+func (s *server) getRepresentmentPDF(c *call) error {
+	if err := c.query().Err(); err != nil {
+		return err
+	}
+	found, err := s.app.Claims.Represented(c.ctx, c.actor, c.id)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer // the whole document first, so that an error can still be the answer
+	if err := paper.WriteRepresentmentPDF(&out, pdf.Fonts{Dir: s.cfg.FontDir}, found); err != nil {
+		return err
+	}
+	c.beginFile("application/pdf", fmt.Sprintf("representment-%d.pdf", c.id))
+	_, err = out.WriteTo(c)
+	return c.finishFile(s, err)
 }
 
 func claimObject(c claims.Claim) object { return object{id: c.ID, body: reports.ShowClaim(c)} }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 
 	"holdfast/internal/api/reports"
+	"holdfast/internal/api/view"
 	"holdfast/internal/book/claims"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/claim"
+	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/store"
 )
@@ -16,6 +18,7 @@ import (
 // claimCmd groups the claim commands.
 type claimCmd struct {
 	List     claimListCmd     `cmd:"" help:"List claims. They are made from the disputes of insolvent merchants."`
+	Sums     claimSumsCmd     `cmd:"" help:"Add up claims, by currency."`
 	Show     claimShowCmd     `cmd:"" help:"Show a claim with its calculation and history."`
 	Assess   claimAssessCmd   `cmd:"" help:"Record that a claim was checked and is payable as it is now."`
 	Approve  claimApproveCmd  `cmd:"" help:"Approve an assessed claim. The person who assessed it cannot approve it."`
@@ -25,26 +28,78 @@ type claimCmd struct {
 	Release  claimReleaseCmd  `cmd:"" help:"Record that other protection does not pay, so that the claim no longer waits for it."`
 }
 
-// claimListCmd lists claims.
-type claimListCmd struct {
-	listFlags
+// claimFilterFlags select claims.
+type claimFilterFlags struct {
 	State        []string `placeholder:"STATE" help:"Only these states: open, assessed, approved, paid, rejected or withdrawn."`
 	Insolvencies []int64  `placeholder:"ID" help:"Only claims of these insolvencies, by id."`
 	Merchants    []int64  `placeholder:"ID" field:"channels" help:"Only claims of these merchants, by id."`
 	Reason       []string `placeholder:"REASON" help:"Only claims that are not payable in full for these reasons, such as refunded or late_dispute."`
+	ToRepresent  bool     `help:"Only claims that are not payable in full, and whose dispute is still open."`
+}
+
+func (c claimFilterFlags) filter() (f claims.Filter, err error) {
+	f = claims.Filter{Insolvencies: c.Insolvencies, Channels: c.Merchants, ToRepresent: c.ToRepresent}
+	if f.States, err = oneOf("state", c.State, claim.States); err != nil {
+		return f, err
+	}
+	f.Reasons, err = oneOf("reason", c.Reason, claim.Reasons)
+	return f, err
+}
+
+// claimSumsCmd adds up claims.
+type claimSumsCmd struct {
+	siteFlag
+	formFlags
+	claimFilterFlags
+}
+
+// Run prints a line per currency.
+func (c claimSumsCmd) Run(ctx context.Context, p *program) error {
+	filter, err := c.filter()
+	if err != nil {
+		return err
+	}
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	list, err := p.app.Claims.Sums(ctx, actor, filter)
+	if err != nil {
+		return err
+	}
+	s := sheet{columns: columnsOf("currency claims disputed payable represent")}
+	for _, one := range list {
+		s.rows = append(s.rows, []cell{
+			words(string(one.Currency)), count(one.Claims), amount(one.Disputed, one.Currency), amount(one.Payable, one.Currency),
+			amount(one.Represent, one.Currency),
+		})
+	}
+	switch {
+	case c.JSON:
+		return p.printJSON(view.Each(list, reports.ShowClaimSums))
+	case c.CSV:
+		return p.printCSV(s, civil.FormatInstant(p.now(actor)))
+	}
+	if len(s.rows) == 0 {
+		p.printf("No claims.\n")
+		return nil
+	}
+	p.printTable(s, "")
+	return nil
+}
+
+// claimListCmd lists claims.
+type claimListCmd struct {
+	listFlags
+	claimFilterFlags
 }
 
 // Run prints a line per claim.
 func (c claimListCmd) Run(ctx context.Context, p *program) error {
-	states, err := oneOf("state", c.State, claim.States)
+	filter, err := c.filter()
 	if err != nil {
 		return err
 	}
-	reasons, err := oneOf("reason", c.Reason, claim.Reasons)
-	if err != nil {
-		return err
-	}
-	filter := claims.Filter{States: states, Reasons: reasons, Insolvencies: c.Insolvencies, Channels: c.Merchants}
 	return printList(ctx, p, c.listFlags, listing[claims.Claim]{
 		read: func(actor access.Actor, page store.Page) (store.List[claims.Claim], error) {
 			return p.app.Claims.List(ctx, actor, filter, page)
@@ -108,16 +163,19 @@ func (c claimShowCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	in := func(minor int64, c money.Currency) string { return string(c) + " " + money.Format(minor, c) }
-	duplicate := "" // printed only if the traveller says so
+	duplicate, paidBack := "", "" // printed only if the traveller says so
 	if found.Note.Elsewhere() {
-		duplicate = "the traveller says that " + in(found.Note.PaidBack, found.Currency) + " was paid back"
+		duplicate = "yes"
+	}
+	if found.Note.PaidBack > 0 {
+		paidBack = in(found.Note.PaidBack, found.Currency)
 	}
 	p.printFields([][2]string{
 		{"claim", fmt.Sprintf("%d, %s", found.ID, found.State)}, {"insolvency", number(found.InsolvencyID)}, {"merchant", number(found.ChannelID)},
-		{"booking", number(found.BookingID)}, {"payment", number(found.TransactionID)}, {"dispute", found.Source + " " + found.CaseID},
+		{"booking", number(found.BookingID)}, {"payment", number(found.TransactionID)}, {"dispute", dispute.CaseText(found.Source, found.CaseID)},
 		{"disputed", in(found.Disputed, found.Currency)}, {"payable", in(found.Payable, found.Currency)}, {"not payable because", string(found.Reason)},
 		{"covered", in(found.Covered, found.PolicyCurrency)}, {"paid", in(found.Paid, found.PolicyCurrency)}, {"assessed by", found.AssessedByName},
-		{"traveller asked", string(found.Note.Asked)}, {"may be a duplicate", duplicate},
+		{"traveller asked", string(found.Note.Asked)}, {"traveller paid back", paidBack}, {"may be a duplicate", duplicate},
 	})
 	p.printf("\n%s\n\n", explained.Summary)
 	for _, s := range explained.Steps {

@@ -35,6 +35,8 @@ type disputeCmd struct {
 	Challenge  disputeChallengeCmd  `cmd:"" help:"Record that a dispute was answered with evidence."`
 	Attach     disputeAttachCmd     `cmd:"" help:"Attach a file to a dispute as evidence."`
 	Represent  disputeRepresentCmd  `cmd:"" help:"Record that a chargeback was represented with its evidence."`
+
+	Representment disputeRepresentmentCmd `cmd:"" help:"Show the evidence against a dispute that is on record, or save it as a PDF for the processor."`
 }
 
 // disputeListCmd lists disputes.
@@ -154,7 +156,7 @@ func disputeFields(c disputes.Case) [][2]string {
 		}
 	}
 	return [][2]string{
-		{"Dispute", fmt.Sprintf("%d, %s %s", c.ID, c.Source, c.CaseID)},
+		{"Dispute", fmt.Sprintf("%d, %s", c.ID, dispute.CaseText(c.Source, c.CaseID))},
 		{"Stage", fmt.Sprintf("%s, %s", strings.ReplaceAll(string(c.Stage), "_", " "), c.Status)},
 		{"Reason", strings.TrimSpace(c.ReasonCode + " " + c.Reason)},
 		{"Amount", text(c.Amount, c.Currency)},

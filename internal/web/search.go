@@ -124,7 +124,7 @@ func (e entry) rank(words []string) (rank int, ok bool) {
 		}
 	}
 	if e.Kind == "field" || e.Kind == "parameter" {
-		rank += 1 + 4*strings.Count(e.title, ".") // nested fields come later
+		rank += 4 + 4*strings.Count(e.title, ".") // operations come first, nested fields later
 	}
 	// A search for a name in the API finds the reference first, then the guides.
 	return rank + map[string]int{"guide": 3, "handbook": 5}[e.Kind], true

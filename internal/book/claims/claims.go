@@ -69,6 +69,16 @@ type Filter struct {
 	Insolvencies []int64
 	Channels     []int64
 	Reasons      []claim.Reason
+	ToRepresent  bool // not payable in full, and the dispute is open
+}
+
+// Sums are the sums of claims in one currency.
+type Sums struct {
+	Currency  money.Currency
+	Claims    int64
+	Disputed  int64 // minor units of Currency, as the next two
+	Payable   int64
+	Represent int64
 }
 
 // Orders lists the values of orderby, besides those of every list, for claims.
@@ -103,6 +113,14 @@ func (r *Claims) List(ctx context.Context, actor access.Actor, f Filter, page st
 		}
 		return list, complete(tx, actor.SiteID, list.Items)
 	})
+}
+
+// Sums adds up the claims of the actor's site that a filter selects, by currency.
+func (r *Claims) Sums(ctx context.Context, actor access.Actor, f Filter) ([]Sums, error) {
+	if err := actor.Require(access.ReadFailures); err != nil {
+		return nil, err
+	}
+	return sites.Read(ctx, r.DB, actor, func(tx *store.Tx) ([]Sums, error) { return sums(tx, actor.SiteID, f) })
 }
 
 // History reads what happened to a claim, in order.

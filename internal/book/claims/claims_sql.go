@@ -74,13 +74,36 @@ func byID(tx *store.Tx, siteID, id int64) (Claim, error) {
 	})
 }
 
+// where adds the conditions of the filter to w.
+func (f Filter) where(w *sqltext.Where, siteID int64) {
+	w.And("site_id = ?", siteID)
+	sqltext.In(w, "state", f.States)
+	sqltext.In(w, "insolvency_id", f.Insolvencies)
+	sqltext.In(w, "channel_id", f.Channels)
+	sqltext.In(w, "reason", f.Reasons)
+	if f.ToRepresent {
+		w.And(`represent > 0 AND state <> 'withdrawn' AND EXISTS (SELECT 1 FROM disputes d WHERE d.site_id = $1 AND d.source = claims.source
+			AND d.case_id = claims.case_id AND d.status = 'open') AND ` + inForce)
+	}
+}
+
+// sums adds up the claims that a filter selects, by currency.
+func sums(tx *store.Tx, siteID int64, f Filter) (list []Sums, err error) {
+	var w sqltext.Where
+	f.where(&w, siteID)
+	err = tx.Query(`SELECT currency, COUNT(*), CAST(SUM(disputed) AS BIGINT), CAST(SUM(payable) AS BIGINT), CAST(SUM(represent) AS BIGINT)
+		FROM claims WHERE `+w.Text.String()+` GROUP BY currency ORDER BY currency`, w.Args, func(scan func(dest ...any) error) error {
+		var s Sums
+		err := scan(&s.Currency, &s.Claims, &s.Disputed, &s.Payable, &s.Represent)
+		list = append(list, s)
+		return err
+	})
+	return list, err
+}
+
 func claimsPage(tx *store.Tx, siteID int64, f Filter, page store.Page) (store.List[Claim], error) {
 	var w sqltext.Where
-	w.And("site_id = ?", siteID)
-	sqltext.In(&w, "state", f.States)
-	sqltext.In(&w, "insolvency_id", f.Insolvencies)
-	sqltext.In(&w, "channel_id", f.Channels)
-	sqltext.In(&w, "reason", f.Reasons)
+	f.where(&w, siteID)
 	return store.ListPage(tx, "claims", claimColumns, &w, page, store.Orders{"modified": "modified_at", "payable": "payable"}, scanClaim)
 }
 
@@ -97,6 +120,20 @@ func claimsOf(tx *store.Tx, siteID, insolvencyID int64, allocations []int64) (ma
 		return err
 	})
 	return found, err
+}
+
+// inForce is the condition that the insolvency of a claim was not withdrawn.
+const inForce = `NOT EXISTS (SELECT 1 FROM insolvencies i WHERE i.site_id = $1 AND i.id = claims.insolvency_id AND i.state = 'withdrawn')`
+
+// ofDispute reads the claims made from a dispute, without what complete adds.
+func ofDispute(tx *store.Tx, siteID int64, source, caseID string) (list []Claim, err error) {
+	err = tx.Query(`SELECT `+claimColumns+` FROM claims WHERE site_id = $1 AND source = $2 AND case_id = $3 AND `+inForce+` ORDER BY id`,
+		[]any{siteID, source, caseID}, func(scan func(dest ...any) error) error {
+			c, err := scanClaim(scan)
+			list = append(list, c)
+			return err
+		})
+	return list, err
 }
 
 // owedOf reads the amounts from which the cover of the claims of an insolvency is computed, in the order of the claims.

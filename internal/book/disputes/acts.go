@@ -96,7 +96,7 @@ func (d *Disputes) Match(ctx context.Context, actor access.Actor, id int64, in C
 			return err
 		}
 		if c.TransactionID != 0 {
-			return notPossible(c, "already_matched", "Dispute %d is matched with transaction %d. Undo that first.", c.ID, c.TransactionID)
+			return NotPossible(c, "already_matched", "Dispute %d is matched with transaction %d. Undo that first.", c.ID, c.TransactionID)
 		}
 		t, err := payments.Charged(w.tx, w.site.ID, in.TransactionID)
 		if errors.Is(err, store.ErrNotFound) {
@@ -107,7 +107,7 @@ func (d *Disputes) Match(ctx context.Context, actor access.Actor, id int64, in C
 		}
 		to := addsValue(t)
 		if to == nil {
-			return notPossible(c, "not_a_payment", "Transaction %d is a %s with status %s. A dispute is about a purchase or capture that took money.",
+			return NotPossible(c, "not_a_payment", "Transaction %d is a %s with status %s. A dispute is about a purchase or capture that took money.",
 				t.ID, t.Type, t.Status)
 		}
 		if err := w.matched(c, to[0], dispute.ByPerson, pointsOf(c, t), in.Reason); err != nil {
@@ -134,7 +134,7 @@ func (d *Disputes) Unmatch(ctx context.Context, actor access.Actor, id int64, re
 			return err
 		}
 		if c.TransactionID == 0 {
-			return notPossible(c, "not_matched", "Dispute %d is not matched with a payment.", c.ID)
+			return NotPossible(c, "not_matched", "Dispute %d is not matched with a payment.", c.ID)
 		}
 		if err := w.undo(c, "Taken back: the dispute is about another payment."); err != nil {
 			return err
@@ -206,7 +206,7 @@ func (d *Disputes) Represent(ctx context.Context, actor access.Actor, id int64, 
 func (d *Disputes) decide(ctx context.Context, actor access.Actor, id int64, action string, to dispute.Status, note string) (Case, error) {
 	return d.change(ctx, actor, id, action, func(w *write, c *Case) error {
 		if c.Status.Final() || c.Status == to {
-			return notPossible(c, "not_open", "Dispute %d is %s.", c.ID, c.Status)
+			return NotPossible(c, "not_open", "Dispute %d is %s.", c.ID, c.Status)
 		}
 		if note != "" {
 			if err := needText(&errs.Problems{}, "note", note); err != nil {
@@ -228,11 +228,11 @@ func (d *Disputes) decide(ctx context.Context, actor access.Actor, id int64, act
 // representable returns an error unless a case can be represented.
 func (w *write) representable(c *Case) error {
 	if c.Stage == dispute.Inquiry || c.Stage == dispute.PreDispute {
-		return notPossible(c, "not_a_chargeback", "Dispute %d is in the stage %s. Only a chargeback can be represented.", c.ID, c.Stage)
+		return NotPossible(c, "not_a_chargeback", "Dispute %d is in the stage %s. Only a chargeback can be represented.", c.ID, c.Stage)
 	}
-	evidence, err := evidenceOf(w.tx, c.SiteID, c.ID)
+	evidence, err := FilesOf(w.tx, c.SiteID, c.ID)
 	if err == nil && len(evidence) == 0 {
-		err = notPossible(c, "no_evidence", "Dispute %d has no evidence. Attach a file first.", c.ID)
+		err = NotPossible(c, "no_evidence", "Dispute %d has no evidence. Attach a file first.", c.ID)
 	}
 	return err
 }
@@ -291,7 +291,8 @@ func (d *Disputes) once(ctx context.Context, actor access.Actor, fn func(w *writ
 	}, func(ctx context.Context, made idempotency.Outcome) (Case, error) { return d.Get(ctx, actor, made.ID) })
 }
 
-func notPossible(c *Case, reason, format string, args ...any) error {
+// NotPossible is the error of an action that the state of a case does not allow.
+func NotPossible(c *Case, reason, format string, args ...any) error {
 	return &errs.Error{Kind: errs.ActionNotPossible, State: string(c.Status), Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 

@@ -160,6 +160,11 @@ func casesOfPayments(tx *store.Tx, siteID int64, transactions []int64) ([]Case, 
 	return casesIn(tx, siteID, "transaction_id", transactions)
 }
 
+// OfPayment reads the cases that are matched with a payment, with their parts, in order of their ids.
+func OfPayment(tx *store.Tx, siteID, transactionID int64) ([]Case, error) {
+	return casesOfPayments(tx, siteID, []int64{transactionID})
+}
+
 // casesByID reads cases with their parts, by id.
 func casesByID(tx *store.Tx, siteID int64, ids []int64) (map[int64]Case, error) {
 	list, err := casesIn(tx, siteID, "id", ids)

@@ -26,7 +26,7 @@ type Disputes struct {
 }
 
 // Manual is the source of a case that a person recorded.
-const Manual = "manual"
+const Manual = dispute.Manual
 
 // Case is a dispute of a payment, as one processor knows it.
 type Case struct {
@@ -84,6 +84,20 @@ func (c Case) reported() []dispute.Event {
 		list[i] = e.Event
 	}
 	return list
+}
+
+// FirstDay is the day of the first debit or, without one, on which the case was opened.
+func (c Case) FirstDay() civil.Day {
+	first := civil.LastDay
+	for _, e := range c.movements() {
+		if e.Kind != dispute.Credit {
+			first = min(first, e.On())
+		}
+	}
+	if first == civil.LastDay {
+		return c.OpenedOn
+	}
+	return first
 }
 
 // Filter selects cases. Empty fields select all.

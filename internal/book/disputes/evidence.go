@@ -88,7 +88,7 @@ func attach(tx *store.Tx, actor access.Actor, e Evidence, content []byte) (Evide
 	if err != nil {
 		return e, unknownCase(err, e.DisputeID)
 	}
-	list, err := evidenceOf(tx, c.SiteID, c.ID)
+	list, err := FilesOf(tx, c.SiteID, c.ID)
 	if err != nil {
 		return e, err
 	}
@@ -119,7 +119,7 @@ func (d *Disputes) EvidenceOf(ctx context.Context, actor access.Actor, id int64)
 		if has, err := store.Exists(tx, `SELECT 1 FROM disputes WHERE site_id = $1 AND id = $2`, actor.SiteID, id); err != nil || !has {
 			return nil, cmp.Or(err, store.ErrNotFound)
 		}
-		return evidenceOf(tx, actor.SiteID, id)
+		return FilesOf(tx, actor.SiteID, id)
 	})
 	return list, unknownCase(err, id)
 }
@@ -166,7 +166,8 @@ func insertEvidence(tx *store.Tx, e Evidence) (Evidence, error) {
 	return e, err
 }
 
-func evidenceOf(tx *store.Tx, siteID, disputeID int64) (list []Evidence, err error) {
+// FilesOf lists the files of a case, in order of their upload.
+func FilesOf(tx *store.Tx, siteID, disputeID int64) (list []Evidence, err error) {
 	err = tx.Query(`SELECT `+evidenceColumns+` FROM dispute_evidence WHERE site_id = $1 AND dispute_id = $2 ORDER BY id`,
 		[]any{siteID, disputeID}, func(scan func(dest ...any) error) error {
 			e, err := scanEvidence(scan)

@@ -23,25 +23,15 @@ type payoutSheet struct {
 func WritePayoutPDF(w io.Writer, fonts pdf.Fonts, s claims.Document) error {
 	s.Claims = slices.Clone(s.Claims) // spelling out may change their texts
 	p := &payoutSheet{s: s}
-	p.eachOutside(pdf.Clean)
-	for {
-		doc, lacking, err := fonts.New(pdf.Texts{Own: payoutWords, Outside: p.outsideText(), Language: "enGB"})
-		if err != nil {
-			return err
-		}
-		if p.pdf = doc; len(lacking) == 0 {
-			break
-		}
-		p.eachOutside(func(text string) string { return pdf.SpellOut(text, lacking) }) // now ASCII, which every font supports
+	var err error
+	if p.pdf, err = openPlain(fonts, p.eachOutside); err != nil {
+		return err
 	}
-	p.begin()
+	beginPlain(p.pdf, fmt.Sprintf("Payout %d", s.Number), p.s.From.Name, s.PlannedAt)
 	p.facts()
 	p.lines()
 	return p.pdf.Output(w)
 }
-
-// payoutWords has every character of the program's own texts in a payout.
-const payoutWords = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .,:;-()/"
 
 // eachOutside replaces each text that callers and operators have entered.
 func (p *payoutSheet) eachOutside(with func(text string) string) {
@@ -54,42 +44,6 @@ func (p *payoutSheet) eachOutside(with func(text string) string) {
 		c := &p.s.Claims[i]
 		c.Source, c.CaseID = with(c.Source), with(c.CaseID)
 	}
-}
-
-func (p *payoutSheet) outsideText() string {
-	var b strings.Builder
-	p.eachOutside(func(text string) string {
-		b.WriteString(pdf.Characters(text))
-		return text
-	})
-	return b.String()
-}
-
-func (p *payoutSheet) begin() {
-	doc := p.pdf
-	doc.SetCreationDate(p.s.PlannedAt)
-	doc.SetModificationDate(p.s.PlannedAt)
-	doc.SetCatalogSort(true)
-	doc.SetProducer("holdfast", true)
-	doc.SetTitle(fmt.Sprintf("Payout %d", p.s.Number), true)
-	doc.SetAuthor(p.s.From.Name, true)
-	doc.SetLang("en")
-	doc.SetMargins(pdf.Margin, pdf.Margin, pdf.Margin)
-	doc.SetAutoPageBreak(false, 0)
-	doc.AliasNbPages(pagesAlias)
-	doc.SetFooterFunc(func() {
-		_, height := doc.GetPageSize()
-		doc.SetXY(pdf.Margin, height-15)
-		doc.Font("", 8)
-		doc.Grey()
-		doc.Cell(textWidth/2, "Payout "+strconv.FormatInt(p.s.Number, 10), "L")
-		doc.Cell(textWidth/2, fmt.Sprintf("Page %d of %s", doc.PageNo(), pagesAlias), "R")
-		doc.Black()
-	})
-	doc.AddPage()
-	doc.Font("B", 20)
-	doc.Cell(textWidth, fmt.Sprintf("Payout %d", p.s.Number), "L")
-	doc.Ln(13)
 }
 
 // facts prints the amount, the beneficiary and the state of the payout.
@@ -107,47 +61,14 @@ func (p *payoutSheet) facts() {
 	pairs = append(pairs, [2]string{"Merchant", p.s.Merchant}, [2]string{"Beneficiary", p.s.Beneficiary},
 		[2]string{"Status", strings.ToUpper(string(p.s.State[:1])) + string(p.s.State[1:])}, [2]string{"Planned", civil.DayOf(p.s.PlannedAt).Long()},
 		[2]string{"Signed by", p.s.SignedBy}, [2]string{"Bank reference", p.s.BankReference}, [2]string{"Reason of failure", p.s.Failure})
-	for _, pair := range pairs {
-		if pair[1] == "" {
-			continue
-		}
-		p.pdf.Font("", 9)
-		p.pdf.Grey()
-		p.pdf.Cell(42, pair[0], "L")
-		p.pdf.Black()
-		p.pdf.Font("B", 9)
-		p.pdf.Cell(textWidth-42, pair[1], "L")
-		p.pdf.Ln(pdf.LineHeight)
-	}
+	plainPairs(p.pdf, pairs)
 	p.pdf.Ln(6)
 }
 
 // lines prints the amount paid for each claim, in the policy currency.
 func (p *payoutSheet) lines() {
-	columns := []struct {
-		title string
-		width float64
-		align string
-	}{{"Claim", 20, "R"}, {"Booking", 24, "R"}, {"Processor", 34, "L"}, {"Case", textWidth - 118, "L"}, {string(p.s.PolicyCurrency), 40, "R"}}
-	head := func() {
-		p.pdf.Font("B", 8)
-		for _, c := range columns {
-			p.pdf.Cell(c.width, c.title, c.align)
-		}
-		p.pdf.Ln(rowHeight)
-		p.pdf.Font("", 8)
-	}
-	row := func(cells ...string) {
-		if _, height := p.pdf.GetPageSize(); p.pdf.GetY() > height-footer {
-			p.pdf.AddPage()
-			head()
-		}
-		for i, c := range columns {
-			p.pdf.Cell(c.width, cells[i], c.align)
-		}
-		p.pdf.Ln(rowHeight)
-	}
-	head()
+	row := plainTable(p.pdf, plainColumn{"Claim", 20, "R"}, plainColumn{"Booking", 24, "R"}, plainColumn{"Processor", 34, "L"},
+		plainColumn{"Case", textWidth - 118, "L"}, plainColumn{string(p.s.PolicyCurrency), 40, "R"})
 	for _, c := range p.s.Claims {
 		row(strconv.FormatInt(c.ClaimID, 10), strconv.FormatInt(c.BookingID, 10), c.Source, c.CaseID, money.Format(c.Value, p.s.PolicyCurrency))
 	}

@@ -119,3 +119,22 @@ type Note struct {
 	Field string // as the file names it
 	Text  string // for people
 }
+
+// Manual is the source of a case that a person recorded.
+const Manual = "manual"
+
+// SourceText names the source of a case for people.
+func SourceText(source string) string {
+	if source == Manual {
+		return "Recorded by hand"
+	}
+	return source
+}
+
+// CaseText names a case with its source for people.
+func CaseText(source, caseID string) string {
+	if source == Manual {
+		return caseID + ", recorded by hand"
+	}
+	return source + " " + caseID
+}

@@ -80,7 +80,7 @@ func (w *writer) aboutDispute(v *view, link string) {
 		text = "A dispute of a payment to " + clean(w.Channel, maxName) + " is open and must be answered by " + due + "."
 	}
 	v.Paragraphs = []string{text, "Send the evidence to your processor, or accept the dispute. Without an answer in time, it is lost."}
-	v.Rows = append(v.Rows, row{"Processor", clean(f.Source, maxName)}, row{"Case", clean(f.CaseID, maxName)})
+	v.Rows = append(v.Rows, row{"Processor", clean(dispute.SourceText(f.Source), maxName)}, row{"Case", clean(f.CaseID, maxName)})
 	if f.Currency != "" {
 		v.Rows = append(v.Rows, row{"Amount", string(f.Currency) + " " + money.Format(f.Amount, f.Currency)})
 	}

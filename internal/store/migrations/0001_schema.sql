@@ -1735,6 +1735,7 @@ CREATE TABLE claims (
 CREATE INDEX claims_by_state ON claims (site_id, state, id);
 -- The last two are only read: the cover of a claim depends on those of all others.
 CREATE INDEX claims_by_order ON claims (site_id, insolvency_id, first_day, source, case_id, id, value, paid);
+CREATE INDEX claims_by_case ON claims (site_id, source, case_id, id);
 
 -- History of claims, with the payable amount at the time. Append-only.
 CREATE TABLE claim_events (

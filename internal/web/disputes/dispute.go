@@ -1,17 +1,23 @@
 package disputes
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"holdfast/internal/book/claims"
 	"holdfast/internal/book/disputes"
+	document "holdfast/internal/book/paper"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/money"
+	"holdfast/internal/errs"
+	"holdfast/internal/lib/pdf"
 	"holdfast/internal/web/choices"
 	"holdfast/internal/web/kit"
 )
@@ -23,6 +29,8 @@ type disputeView struct {
 	Compared   *comparison // nil if the dispute is matched
 	Movements  []movement
 	Evidence   []paper
+	OnRecord   string // the grounds for which there is evidence on record; "" if there is no paper
+	Paper      string // URL of the paper
 	Attach     string // URL to attach a file; "" without permission
 	File       *kit.Form
 	History    []happened
@@ -107,12 +115,58 @@ func (p *pages) show(v *kit.Visit, id int64, file *kit.Form) error {
 	for _, e := range list {
 		view.Evidence = append(view.Evidence, paper{e.Name, at(v, id, "/evidence/"+kit.Ident(e.ID).Plain), e.Note, e.Author, e.AddedAt})
 	}
+	if err := p.onRecord(v, &view, c); err != nil {
+		return err
+	}
 	if v.Can(access.WorkDisputes) && len(list) < disputes.MaxEvidence {
 		view.Attach = at(v, id, "/evidence")
 	}
 	return v.Show(p.Pages, "dispute.html", kit.Page{
 		Title: "Dispute " + c.CaseID, Menu: menu, Path: above(v), Acts: actsOf(v, c), Data: view, Wide: true,
 	})
+}
+
+// groundWords are the grounds for which there can be evidence on record.
+var groundWords = map[claims.Ground]string{
+	claims.GroundRefunded: "the payment was refunded", claims.GroundProvided: "the service was provided, at least partly",
+	claims.GroundLate: "the dispute came after the last day of dispute", claims.GroundDuplicate: "the traveller may have been paid by others or disputed twice",
+}
+
+// onRecord adds the evidence on record, unless the payment is not known or the dispute is payable in full.
+func (p *pages) onRecord(v *kit.Visit, view *disputeView, c disputes.Case) error {
+	found, err := p.app.Claims.Represented(v.R.Context(), v.Actor, c.ID)
+	if errs.Is(err, errs.ActionNotPossible) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var words []string
+	for _, g := range found.Grounds() {
+		words = append(words, groundWords[g])
+	}
+	view.OnRecord, view.Paper = "There is no evidence against this dispute on record.", at(v, c.ID, "/representment.pdf")
+	if len(words) > 0 {
+		view.OnRecord = "On record: " + strings.Join(words, "; ") + "."
+	}
+	return nil
+}
+
+// representment sends the paper of a dispute.
+func (p *pages) representment(v *kit.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	found, err := p.app.Claims.Represented(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := document.WriteRepresentmentPDF(&out, pdf.Fonts{Dir: p.frame.FontDir}, found); err != nil {
+		return err
+	}
+	return v.Attach(fmt.Sprintf("representment-%d.pdf", id), "application/pdf", out.Bytes())
 }
 
 // nextOf is the next step as a sentence, and its tone.
@@ -140,7 +194,7 @@ func nextOf(v *kit.Visit, c disputes.Case) (text, tone string) {
 func (p *pages) facts(v *kit.Visit, c disputes.Case) ([]kit.Fact, error) {
 	facts := []kit.Fact{
 		{Text: "Status", Value: kit.Say(c.Status), Tone: tones[c.Status]}, {Text: "Stage", Value: kit.Say(c.Stage)},
-		{Text: "Processor", Value: c.Source},
+		{Text: "Processor", Value: dispute.SourceText(c.Source)},
 	}
 	add := func(text, value, href string) {
 		if value != "" {

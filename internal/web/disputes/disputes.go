@@ -16,7 +16,8 @@ var files embed.FS
 
 // pages are the handlers of this package.
 type pages struct {
-	app *app.App
+	app   *app.App
+	frame *kit.Frame
 	kit.Pages
 }
 
@@ -29,10 +30,11 @@ func Add(f *kit.Frame, a *app.App) error {
 	if err != nil {
 		return err
 	}
-	p := &pages{a, templates}
+	p := &pages{a, f, templates}
 	f.Site("GET /disputes", access.ReadDisputes, p.disputes)
 	f.Site("GET /disputes/{id}", access.ReadDisputes, p.dispute)
 	f.Site("GET /disputes/{id}/evidence/{evidence}", access.ReadDisputes, p.file)
+	f.Site("GET /disputes/{id}/representment.pdf", access.ReadDisputes, p.representment)
 	f.Site("POST /disputes/{id}/evidence", access.WorkDisputes, p.attach)
 	f.Site("GET /disputes/{id}/match/{transaction}", access.WorkDisputes, p.match)
 	f.Site("POST /disputes/{id}/match/{transaction}", access.WorkDisputes, p.match)

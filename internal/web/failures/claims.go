@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/book/certificates"
 	"holdfast/internal/book/claims"
+	"holdfast/internal/book/disputes"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/claim"
+	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/store"
 	"holdfast/internal/web/choices"
@@ -44,7 +47,7 @@ func (p *pages) claims(v *kit.Visit) error {
 			{Name: "id", Title: "Number", Figure: true, Sorts: true}, {Name: "merchant", Title: "Merchant"}, {Name: "state", Title: "Status"},
 			{Name: "dispute", Title: "Dispute"}, {Name: "date", Title: "Disputed on"}, {Name: "booking", Title: "Booking", Hidden: true},
 			{Name: "disputed", Title: "Disputed", Currency: "currencies"}, {Name: "payable", Title: "Payable", Currency: "currencies", Sorts: true},
-			{Name: "reason", Title: "Reason", Minor: true}, {Name: "covered", Title: "Covered", Currency: "policy_currency"},
+			{Name: "represent", Title: "To represent", Currency: "currencies", Hidden: true}, {Name: "reason", Title: "Reason", Minor: true}, {Name: "covered", Title: "Covered", Currency: "policy_currency"},
 			{Name: "paid", Title: "Paid or planned", Currency: "policy_currency", Hidden: true}, {Name: "overpaid", Title: "Overpaid", Currency: "policy_currency", Hidden: true},
 			{Name: "loss", Title: "Loss", Currency: "currencies", Hidden: true}, {Name: "assessed_by", Title: "Assessed by", Hidden: true},
 			{Name: "insolvencies", Title: "Insolvency", Figure: true, Hidden: true},
@@ -80,13 +83,22 @@ func (p *pages) claims(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
+	totals, err := p.sums(v, filter)
+	if err != nil {
+		return err
+	}
 	return v.Show(p.Pages, "claims.html", kit.Page{
 		Title: "Claims", Menu: menu, Path: above(v)[:1], Parts: v.Parts("failures", "/claims"), Wide: true, Data: struct {
 			List                      *kit.Table
 			Filter                    *kit.Form
+			Sums                      []kit.Fact
 			States, Reasons, Channels any
+			Represent                 any
 			Send                      string
-		}{made, form, wordChoices(claim.States), wordChoices(claim.Reasons), channels, v.At("/claims")},
+		}{
+			made, form, totals, wordChoices(claim.States), wordChoices(claim.Reasons), channels,
+			kit.Options("", "All", "1", "Claims to represent"), v.At("/claims"),
+		},
 	})
 }
 
@@ -117,7 +129,27 @@ func claimFilter(form *kit.Form) (f claims.Filter, err error) {
 			r.Problems.Wrong("reason", "Unknown reason.")
 		}
 	}
+	switch r.Get("to_represent") {
+	case "":
+	case "1":
+		f.ToRepresent = true
+	default:
+		r.Problems.Wrong("to_represent", "Unknown word.")
+	}
 	return f, r.Problems.Err()
+}
+
+// sums are the totals above the list, by currency.
+func (p *pages) sums(v *kit.Visit, f claims.Filter) (facts []kit.Fact, err error) {
+	list, err := p.app.Claims.Sums(v.R.Context(), v.Actor, f)
+	for _, s := range list {
+		facts = append(facts,
+			kit.Fact{Text: "Claims in " + string(s.Currency), Value: kit.Count(s.Claims), Figure: true},
+			kit.Fact{Text: "Disputed", Value: kit.Money(s.Disputed, s.Currency), Figure: true},
+			kit.Fact{Text: "Payable", Value: kit.Money(s.Payable, s.Currency), Figure: true},
+			kit.Fact{Text: "To represent", Value: kit.Money(s.Represent, s.Currency), Figure: true})
+	}
+	return facts, err
 }
 
 func claimRow(v *kit.Visit, c claims.Claim, merchant string) kit.Row {
@@ -125,7 +157,7 @@ func claimRow(v *kit.Visit, c claims.Claim, merchant string) kit.Row {
 	booking.Href = v.At("/bookings/" + booking.Plain)
 	return kit.Row{Href: claimAt(v, c.ID, ""), Cells: []kit.Cell{
 		kit.Ident(c.ID), kit.Linked(merchant, claimAt(v, c.ID, "")), kit.State(string(c.State), claimTones[c.State]),
-		kit.Words(c.Source + " " + c.CaseID), kit.OnDay(c.FirstDay), booking, kit.Sum(c.Disputed, c.Currency), kit.Sum(c.Payable, c.Currency),
+		kit.Words(dispute.CaseText(c.Source, c.CaseID)), kit.OnDay(c.FirstDay), booking, kit.Sum(c.Disputed, c.Currency), kit.Sum(c.Payable, c.Currency), kit.Sum(c.Represent, c.Currency),
 		kit.State(string(c.Reason), ""), kit.Sum(c.Covered, c.PolicyCurrency), kit.Sum(c.Paid, c.PolicyCurrency),
 		kit.Sum(c.Overpaid, c.PolicyCurrency), kit.Sum(c.Loss, c.Currency), kit.Words(c.AssessedByName), kit.Ident(c.InsolvencyID),
 	}}
@@ -153,25 +185,28 @@ func (p *pages) claim(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
+	disputed, err := p.disputeOf(v, c)
+	if err != nil {
+		return err
+	}
 	facts := []kit.Fact{
 		{Text: "Status", Value: kit.Say(c.State), Tone: claimTones[c.State]}, {Text: "Merchant", Value: channel.Name, Href: at(v, c.InsolvencyID, "")},
 		{Text: "Booking", Value: kit.Ident(c.BookingID).Text, Href: v.At("/bookings/" + kit.Ident(c.BookingID).Plain)},
 		{Text: "Payment", Value: kit.Ident(c.TransactionID).Text, Href: v.At("/payments/" + kit.Ident(c.TransactionID).Plain)},
-		{Text: "Dispute", Value: c.Source + " " + c.CaseID}, {Text: "Disputed on", Value: kit.Day(c.FirstDay)},
+		disputed, {Text: "Disputed on", Value: kit.Day(c.FirstDay)},
 		{Text: "Disputed", Value: kit.Money(c.Disputed, c.Currency), Figure: true}, {Text: "Payable", Value: kit.Money(c.Payable, c.Currency), Figure: true},
 		{Text: "Covered", Value: kit.Money(c.Covered, c.PolicyCurrency), Figure: true}, {Text: "Paid or planned", Value: kit.Money(c.Paid, c.PolicyCurrency), Figure: true},
 	}
 	if c.Overpaid > 0 {
 		facts = append(facts, kit.Fact{Text: "Overpaid", Value: kit.Money(c.Overpaid, c.PolicyCurrency), Figure: true})
 	}
-	note := ""
-	if n := c.Note; !n.At.IsZero() {
-		facts = append(facts, kit.Fact{Text: "The traveller has asked", Value: kit.Say(string(n.Asked))})
-		if n.Elsewhere() {
-			note = strings.TrimSpace("This may be a duplicate: the traveller says that " + kit.Money(n.PaidBack, c.Currency) +
-				" was paid back, and has asked: " + kit.Say(string(n.Asked)) + ". " + note)
-		}
+	if c.Represent > 0 {
+		facts = append(facts, kit.Fact{Text: "To represent", Value: kit.Money(c.Represent, c.Currency), Figure: true})
 	}
+	if !c.Note.At.IsZero() {
+		facts = append(facts, kit.Fact{Text: "The traveller asked", Value: askedWords[c.Note.Asked]})
+	}
+	note := duplicateText(c)
 	var lines []happened
 	for _, h := range history {
 		lines = append(lines, happened{h.At, claimSteps[h.Step()], saidBy(h.By, h.Reason)})
@@ -185,6 +220,43 @@ func (p *pages) claim(v *kit.Visit) error {
 			History []happened
 		}{explained.Summary, note, facts, explained.Steps, lines},
 	})
+}
+
+// askedWords are where travellers have asked for their money.
+var askedWords = map[certificates.Asked]string{
+	certificates.AskedBank: "The bank", certificates.AskedInsurer: "An insurer", certificates.AskedProtection: "A guarantee fund or bond",
+	certificates.AskedNobody: "Nobody",
+}
+
+// duplicateText is a warning if the traveller may be paid by others.
+func duplicateText(c claims.Claim) string {
+	if c.Note.At.IsZero() || !c.Note.Elsewhere() {
+		return ""
+	}
+	var says []string
+	if c.Note.PaidBack > 0 {
+		says = append(says, kit.Money(c.Note.PaidBack, c.Currency)+" has been paid back")
+	}
+	switch c.Note.Asked {
+	case certificates.AskedInsurer:
+		says = append(says, "an insurer was asked for the money")
+	case certificates.AskedProtection:
+		says = append(says, "a guarantee fund or bond was asked for the money")
+	}
+	return "This may be a duplicate: the traveller says that " + strings.Join(says, " and that ") + "."
+}
+
+// disputeOf names the dispute of a claim, with a link for those who may read disputes.
+func (p *pages) disputeOf(v *kit.Visit, c claims.Claim) (kit.Fact, error) {
+	fact := kit.Fact{Text: "Dispute", Value: dispute.CaseText(c.Source, c.CaseID)}
+	if !v.Can(access.ReadDisputes) {
+		return fact, nil
+	}
+	list, err := p.app.Disputes.List(v.R.Context(), v.Actor, disputes.Filter{Sources: []string{c.Source}, CaseIDs: []string{c.CaseID}}, store.Page{Number: 1, Size: 1})
+	if err == nil && len(list.Items) > 0 {
+		fact.Href = v.At("/disputes/" + kit.Ident(list.Items[0].ID).Plain)
+	}
+	return fact, err
 }
 
 // claimSteps are the display names of the steps in the history of a claim.

@@ -51,10 +51,21 @@ func TestAClaimInTheDashboard(t *testing.T) {
 	claim := f.At("/claims/1")
 	b.Must(f.At("/claims"), f.channel.Name, "Open", "500.00 EUR", "426.83 GBP")
 	b.Must(f.At("/claims?state=paid"), "No claims")
-	for _, query := range []string{"state=lost", "reason=lost", "channels=x"} {
+	for _, query := range []string{"state=lost", "reason=lost", "channels=x", "to_represent=2"} {
 		if a := b.Get(f.At("/claims?" + query)); a.Status != http.StatusBadRequest {
 			t.Errorf("%s: %d", query, a.Status)
 		}
+	}
+	b.Must(f.At("/claims?to_represent=1"), "No claims")
+	dispute := f.At("/disputes/1")
+	if a := b.Must(claim, "recorded by hand"); !strings.Contains(a.Body, dispute) {
+		t.Error("the claim does not link to its dispute")
+	}
+	if a := b.Must(dispute, "Recorded by hand"); strings.Contains(a.Body, "representment") {
+		t.Error("a paper for a dispute that is payable in full")
+	}
+	if a := b.Get(dispute + "/representment.pdf"); a.Status != http.StatusConflict {
+		t.Errorf("the paper of a dispute that is payable in full: %d", a.Status)
 	}
 	if a := finance.Must(claim, "All of the disputed €500.00 is payable. It is worth £426.83, which is covered in full.", "min(loss, remaining C) = min(50000, 60000) = 50000", "Made from a dispute"); strings.Contains(a.Body, "/assess") {
 		t.Error("finance is offered to assess")
@@ -99,6 +110,19 @@ func TestAClaimInTheDashboard(t *testing.T) {
 	b.Must(one, "Exposed", "1,365.84 GBP", "Incurred", "426.83 GBP", "View claims", "Disputed on", "Payable in full", "Claims and deadlines", "Can still be disputed")
 	if a := b.Post(one+"/withdraw", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "has been approved") {
 		t.Errorf("withdrawn after an approval: %d %s", a.Status, a.Text())
+	}
+	if list, err = f.App.Payments.List(t.Context(), f.Actor, payments.TransactionFilter{}, store.Page{Number: 2, Size: 1, Offset: -1, OrderBy: store.OrderID}); err != nil {
+		t.Fatal(err)
+	}
+	paid = list.Items[0] // of a journey that had ended
+	f.Must(apptest.Linked(payment.Chargeback, paid, f.ReadBooking(paid.Payments[0].BookingID), 70_000))
+	f.jobs()
+	f.sent(b, f.At("/claims/2/reject"), url.Values{"reason": {"The traveller has slept there"}})
+	b.Must(f.At("/claims?to_represent=1"), "To represent 700.00 EUR")
+	dispute = f.At("/disputes/2")
+	b.Must(dispute, "There is no evidence against this dispute on record.", "Download representment PDF")
+	if a := finance.Get(dispute + "/representment.pdf"); !strings.HasPrefix(a.Body, "%PDF-") {
+		t.Errorf("the paper is %d %.20q", a.Status, a.Body)
 	}
 	if a := b.Get(f.At("/claims?format=csv")); !strings.Contains(a.Body, "426.83") {
 		t.Errorf("the CSV is %s", a.Body)

@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/book/paper"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/claim"
+	"holdfast/internal/domain/dispute"
 	"holdfast/internal/lib/pdf"
 	"holdfast/internal/store"
 	"holdfast/internal/web/choices"
@@ -145,7 +146,7 @@ func (p *pages) showPayout(v *kit.Visit, form *kit.Form) error {
 		booking := kit.Ident(c.BookingID)
 		booking.Href = v.At("/bookings/" + booking.Plain)
 		t.Rows = append(t.Rows, kit.Row{Href: claimAt(v, c.ClaimID, ""), Cells: []kit.Cell{
-			kit.Ident(c.ClaimID), booking, kit.Words(c.Source + " " + c.CaseID), kit.Sum(c.Value, d.PolicyCurrency),
+			kit.Ident(c.ClaimID), booking, kit.Words(dispute.CaseText(c.Source, c.CaseID)), kit.Sum(c.Value, d.PolicyCurrency),
 		}})
 	}
 	may := v.Can(access.SignOffPayout)
