@@ -68,6 +68,11 @@ func (s *Claims) Release(ctx context.Context, id int64, in ReasonGiven, options 
 	return create[Claim](ctx, s.c, s.c.resource("claims", id, "release"), in, options)
 }
 
+// LossRatio reports the loss ratio and the aggregate used of a year of account.
+func (s *Claims) LossRatio(ctx context.Context, query LossRatioQuery) (LossRatio, error) {
+	return get[LossRatio](ctx, s.c, s.c.resource("loss-ratio"), query)
+}
+
 // Bordereau is the report to the underwriter about the claims of a month.
 func (s *Claims) Bordereau(ctx context.Context, query ClaimsBordereauQuery) (ClaimsBordereau, error) {
 	query.Format = "json"

@@ -198,6 +198,9 @@ func TestWhatTheAPIMakes(t *testing.T) {
 	if found, err := c.Claims.Bordereau(ctx, month); err != nil || found.Period != month.Period {
 		t.Errorf("%+v, %v", found, err)
 	}
+	if found, err := c.Claims.LossRatio(ctx, client.LossRatioQuery{Year: 2026}); err != nil || found.Year != 2026 {
+		t.Errorf("%+v, %v", found, err)
+	}
 	if text, err := c.Claims.BordereauCSV(ctx, month); err != nil || len(text) == 0 {
 		t.Errorf("%q, %v", text, err)
 	}

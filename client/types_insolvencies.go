@@ -213,3 +213,60 @@ type InsolvencyFigures struct {
 	// How the eligible amounts are claimed, and how the rest runs off as deadlines pass.
 	RunOff []ClaimsRunOffPoint `json:"run_off"`
 }
+
+// LossRatioQuery are the parameters of the operation getLossRatio. Empty fields are omitted.
+type LossRatioQuery struct {
+	// The year of account. Defaults to the present one.
+	Year int64 `query:"year"`
+}
+
+// MerchantAccount is an answer of the API, or a part of one.
+type MerchantAccount struct {
+	// The id of the merchant.
+	Channels int64  `json:"channels"`
+	Name     string `json:"name"`
+	// The ids of its insolvencies of the year.
+	Insolvencies []int64 `json:"insolvencies"`
+	// The premium booked in the year.
+	Premium      int64  `json:"premium"`
+	Payable      int64  `json:"payable"`
+	Covered      int64  `json:"covered"`
+	Paid         int64  `json:"paid"`
+	Reserve      int64  `json:"reserve"`
+	Incurred     int64  `json:"incurred"`
+	LossRatioPPM *int64 `json:"loss_ratio_ppm"`
+}
+
+// YearAccount: A year of account in one policy currency. Amounts are minor units of it.
+type YearAccount struct {
+	// An ISO 4217 currency code.
+	PolicyCurrency string `json:"policy_currency"`
+	// That of the policy in force at the last trigger of the year. Null if there is none.
+	AggregateLimit *int64 `json:"aggregate_limit"`
+	// The covered amount of all claims.
+	AggregateUsed int64 `json:"aggregate_used"`
+	// The limit less the amount used. Null without a limit.
+	AggregateRemaining *int64 `json:"aggregate_remaining"`
+	// Those with the largest incurred amount first.
+	Merchants []MerchantAccount `json:"merchants"`
+	// The premium booked in the year.
+	Premium int64 `json:"premium"`
+	Payable int64 `json:"payable"`
+	Covered int64 `json:"covered"`
+	// The amount in payouts that have not failed, less amounts set off.
+	Paid int64 `json:"paid"`
+	// The amount expected to be covered later.
+	Reserve int64 `json:"reserve"`
+	// Covered and reserve.
+	Incurred int64 `json:"incurred"`
+	// Incurred divided by premium, in parts per million. Null without premium.
+	LossRatioPPM *int64 `json:"loss_ratio_ppm"`
+}
+
+// LossRatio is an answer of the API, or a part of one.
+type LossRatio struct {
+	Year int64 `json:"year"`
+	AsOf Day   `json:"as_of"`
+	// One per policy currency.
+	Accounts []YearAccount `json:"accounts"`
+}

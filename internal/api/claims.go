@@ -20,6 +20,7 @@ import (
 func claimRoutes(v2 string) []Route {
 	return []Route{
 		at("GET", v2+"/insolvencies/{id}/report", mayReport, (*server).getInsolvencyReport).needs(access.ReadFailures),
+		at("GET", v2+"/loss-ratio", mayReport, (*server).getLossRatio).needs(access.ReadFailures),
 		at("GET", v2+"/bordereaux/claims", mayReport, (*server).getClaimsBordereau).needs(access.ReadFailures),
 		at("POST", v2+"/bordereaux/claims/present", mayDoAll, (*server).presentClaimsBordereau).needs(access.DecideClaims).takes(input.MaxBody),
 		at("GET", v2+"/claims", mayReport, (*server).listClaims).needs(access.ReadFailures),
@@ -58,6 +59,17 @@ func (s *server) getInsolvencyReport(c *call) error {
 		return err
 	}
 	c.json(http.StatusOK, reports.ShowInsolvencyReport(found))
+	return nil
+}
+
+func (s *server) getLossRatio(c *call) error {
+	q := c.query()
+	year := q.Number("year", 0, claims.FirstYear, claims.LastYear)
+	found, err := s.app.Claims.YearOfAccount(c.ctx, c.actor, int64(year), q.Problems)
+	if err != nil {
+		return err
+	}
+	c.json(http.StatusOK, reports.ShowYear(found))
 	return nil
 }
 

@@ -169,6 +169,7 @@ var examples = map[string]string{
 	"insolvency withdraw":         `insolvency withdraw 1 --reason "Another company of that name"`,
 	"insolvency list":             "insolvency list --state reported,confirmed,open",
 	"insolvency show":             "insolvency show 1",
+	"insolvency loss-ratio":       "insolvency loss-ratio --year 2024",
 	"insolvency affected":         "insolvency affected 1 --xlsx affected.xlsx",
 	"insolvency snapshot":         "insolvency snapshot 1",
 	"insolvency close-claims":     "insolvency close-claims 1 --as ada",

@@ -24,6 +24,7 @@ type insolvencyCmd struct {
 	List            insolvencyListCmd        `cmd:"" help:"List insolvencies."`
 	Show            insolvencyShowCmd        `cmd:"" help:"Show an insolvency with its history."`
 	Figures         insolvencyFiguresCmd     `cmd:"" help:"Show the exposed, payable, covered, paid, expected and recovered amounts."`
+	LossRatio       insolvencyLossRatioCmd   `cmd:"" name:"loss-ratio" help:"Show the loss ratio and the aggregate used of a year of account."`
 	Affected        insolvencyAffectedCmd    `cmd:"" help:"List the payments in the snapshot, those of people travelling now first."`
 	Snapshot        insolvencySnapshotCmd    `cmd:"" help:"Print the snapshot. The SHA-256 of this text is the hash of the snapshot."`
 	CloseClaims     insolvencyCloseClaimsCmd `cmd:"" name:"close-claims" help:"Stop taking claims."`

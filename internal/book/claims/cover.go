@@ -2,7 +2,6 @@ package claims
 
 import (
 	"holdfast/internal/book/certificates"
-	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/terms"
@@ -28,13 +27,8 @@ type insolvencyCover struct {
 	total claim.Owed // of all its claims
 }
 
-// yearOf reads the insolvencies of the year of account and policy currency of one of them, each with the totals of its claims, in order
-// of their ids. Insolvencies that were withdrawn have none.
-func yearOf(tx *store.Tx, siteID, insolvencyID int64) (year []insolvencyCover, err error) {
-	of, err := makingOf(tx, siteID, insolvencyID)
-	if err != nil {
-		return nil, err
-	}
+// coversOf reads the insolvencies of a site, each with the totals of its claims, in order of their ids. Those that were withdrawn have none.
+func coversOf(tx *store.Tx, siteID int64) (all []insolvencyCover, err error) {
 	totals, err := totalsOf(tx, siteID)
 	if err != nil {
 		return nil, err
@@ -45,9 +39,20 @@ func yearOf(tx *store.Tx, siteID, insolvencyID int64) (year []insolvencyCover, e
 			return nil, err
 		}
 		i := insolvencyCover{total: totals[id]}
-		if i.making, err = makingOf(tx, siteID, id); err != nil {
-			return nil, err
-		}
+		i.making, err = makingOf(tx, siteID, id)
+		all = append(all, i)
+	}
+	return all, err
+}
+
+// yearOf reads the insolvencies of the year of account and policy currency of one of them.
+func yearOf(tx *store.Tx, siteID, insolvencyID int64) (year []insolvencyCover, err error) {
+	of, err := makingOf(tx, siteID, insolvencyID)
+	if err != nil {
+		return nil, err
+	}
+	all, err := coversOf(tx, siteID)
+	for _, i := range all {
 		if claim.Year(i.TriggerAt) == claim.Year(of.TriggerAt) && i.currency == of.currency {
 			year = append(year, i)
 		}
@@ -58,11 +63,7 @@ func yearOf(tx *store.Tx, siteID, insolvencyID int64) (year []insolvencyCover, e
 // positions computes the cover of each insolvency of a year, without reserves and without the parts of single claims.
 func positions(year []insolvencyCover) (list []claim.Position, err error) {
 	defer money.Catch(&err)
-	in := make([]claim.Insolvency, len(year))
-	for i, y := range year {
-		in[i] = claim.Insolvency{TriggerAt: y.TriggerAt, Cover: y.cover, Claims: []claim.Owed{y.total}, Closed: y.State != insolvencies.Open}
-	}
-	return claim.Positions(in), nil
+	return claim.Positions(inputsOf(year)), nil
 }
 
 // complete adds what is not in the rows of claims: covered and overpaid amounts, and the travellers' notes.

@@ -73,9 +73,8 @@ func (report *Report) reserve(tx *store.Tx, siteID, id int64) (cover terms.Cover
 	if err != nil {
 		return cover, err
 	}
-	in := make([]claim.Insolvency, len(year))
+	in := inputsOf(year)
 	for i, y := range year {
-		in[i] = claim.Insolvency{TriggerAt: y.TriggerAt, Cover: y.cover, Claims: []claim.Owed{y.total}, Closed: y.State != insolvencies.Open}
 		switch {
 		case y.ID == id:
 			if in[i].Expected, err = report.own(tx, y, p, all); err != nil {

@@ -78,7 +78,7 @@ func (p Position) Incurred() int64 { return money.Sum(p.Covered, p.Reserve) }
 // Positions computes the cover of all insolvencies of one year of account and policy currency. Their total is limited to the
 // aggregate limit of the policy in force at the last trigger. Sums that do not fit in 64 bits panic with money.ErrRange.
 func Positions(year []Insolvency) []Position {
-	list, limit := make([]Position, len(year)), aggregate(year)
+	list, limit := make([]Position, len(year)), Aggregate(year)
 	shares := make([]share, len(year))
 	for i, y := range year {
 		for _, c := range y.Claims {
@@ -102,7 +102,8 @@ func Positions(year []Insolvency) []Position {
 	return list
 }
 
-func aggregate(year []Insolvency) int64 {
+// Aggregate is the aggregate limit of a year of account: that of the policy in force at the last trigger. 0 means no limit.
+func Aggregate(year []Insolvency) int64 {
 	if len(year) == 0 {
 		return 0
 	}

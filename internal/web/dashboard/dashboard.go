@@ -102,6 +102,7 @@ var parts = []kit.Part{
 	{Group: "failures", Name: "Claims", Below: "/claims", May: access.ReadFailures},
 	{Group: "failures", Name: "Bordereau", Below: "/claims/bordereau", May: access.ReadFailures},
 	{Group: "failures", Name: "Payouts", Below: "/payouts", May: access.ReadPayouts},
+	{Group: "failures", Name: "Loss ratio", Below: "/insolvencies/loss-ratio", May: access.ReadFailures},
 
 	{Name: "Report a failure", Below: "/insolvencies/new", May: access.ReportFailures},
 	{Name: "Import a file", Below: "/bookings/import", May: access.ImportBooks},

@@ -164,6 +164,13 @@ func TestTheBordereauInTheDashboard(t *testing.T) {
 	}
 	b.Must(page, "Present")
 	b.Must(present, "A month can be presented once")
+	finance.Must(f.At("/insolvencies/loss-ratio"), "Aggregate used", "Loss ratio", f.channel.Name, "426.83 GBP")
+	finance.Must(f.At("/insolvencies/loss-ratio?year=2020"), "No premium and no insolvencies")
+	for _, year := range []string{"24", "x"} {
+		if a := finance.Get(f.At("/insolvencies/loss-ratio?year=" + year)); a.Status != http.StatusBadRequest || !strings.Contains(a.Body, `class="problem"`) {
+			t.Errorf("year %s: %d %s", year, a.Status, a.Text())
+		}
+	}
 	f.sent(b, present, nil)
 	b.Must(page, "Presented on", "SHA-256")
 	for end, starts := range map[string]string{".csv": "as_of,Reporting Period (End Date)", ".xlsx": "PK"} {

@@ -40,6 +40,7 @@ func Add(f *kit.Frame, a *app.App) error {
 	f.Site("POST /insolvencies", access.ReportFailures, p.report)
 	f.Site("GET /insolvencies/rehearsal", access.MoveClock, p.newRehearsal)
 	f.Site("POST /insolvencies/rehearsal", access.MoveClock, p.rehearse)
+	f.Site("GET /insolvencies/loss-ratio", access.ReadFailures, p.lossRatio)
 	f.Site("GET /insolvencies/{id}", access.ReadFailures, p.insolvency)
 	f.Site("GET /insolvencies/{id}/affected.csv", access.Export, p.affectedCSV)
 	f.Site("GET /insolvencies/{id}/affected.xlsx", access.Export, p.affectedXLSX)
