@@ -106,6 +106,7 @@ var pageClasses = map[string]api.Class{
 	"POST " + kit.Path + "/account/second-factor/remove": api.ClassLogins,
 
 	"POST " + kit.Path + "/sites/{site}/bookings/import":                    api.ClassUploads,
+	"POST " + kit.Path + "/sites/{site}/dispute-files":                      api.ClassUploads,
 	"POST " + kit.Path + "/sites/{site}/channels/{id}/protection/documents": api.ClassUploads,
 	"POST " + kit.Path + "/sites/{site}/disputes/{id}/evidence":             api.ClassUploads,
 	"GET " + kit.Path + "/sites/{site}/imports/{id}/refused":                api.ClassRefusedRows,

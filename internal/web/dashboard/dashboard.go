@@ -70,6 +70,7 @@ var parts = []kit.Part{
 
 	{Group: "payments", Name: "Payments", Below: "/payments"},
 	{Group: "payments", Name: "Disputes", Below: "/disputes", May: access.ReadDisputes},
+	{Group: "payments", Name: "Dispute files", Below: "/dispute-files", May: access.ReadDisputes},
 
 	{Group: "exposure", Name: "Exposure", Below: "/exposure"},
 	{Group: "exposure", Name: "Run-off", Below: "/exposure/run-off"},
@@ -103,6 +104,7 @@ var parts = []kit.Part{
 	{Group: "failures", Name: "Bordereau", Below: "/claims/bordereau", May: access.ReadFailures},
 	{Group: "failures", Name: "Payouts", Below: "/payouts", May: access.ReadPayouts},
 	{Group: "failures", Name: "Loss ratio", Below: "/insolvencies/loss-ratio", May: access.ReadFailures},
+	{Group: "failures", Name: "Recoveries", Below: "/recoveries", May: access.ReadFailures},
 
 	{Name: "Report a failure", Below: "/insolvencies/new", May: access.ReportFailures},
 	{Name: "Import a file", Below: "/bookings/import", May: access.ImportBooks},

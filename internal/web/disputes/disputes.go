@@ -32,6 +32,9 @@ func Add(f *kit.Frame, a *app.App) error {
 	}
 	p := &pages{a, f, templates}
 	f.Site("GET /disputes", access.ReadDisputes, p.disputes)
+	f.Site("GET /dispute-files", access.ReadDisputes, p.importFiles)
+	f.Site("POST /dispute-files", access.WorkDisputes, p.importFiles)
+	f.Site("GET /dispute-files/{id}", access.ReadDisputes, p.importedFile)
 	f.Site("GET /disputes/{id}", access.ReadDisputes, p.dispute)
 	f.Site("GET /disputes/{id}/evidence/{evidence}", access.ReadDisputes, p.file)
 	f.Site("GET /disputes/{id}/representment.pdf", access.ReadDisputes, p.representment)

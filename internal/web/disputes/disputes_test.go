@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/book/disputes"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
@@ -107,6 +108,65 @@ func TestADisputeInTheDashboard(t *testing.T) {
 	b.Must(h.one, "Lost", "The bank says so")
 	if a := b.Post(h.one+"/accept", nil); a.Status != http.StatusConflict {
 		t.Errorf("it is lost: %d", a.Status)
+	}
+}
+
+// TestADisputeFileInTheDashboard is tried, imported, and imported again.
+func TestADisputeFileInTheDashboard(t *testing.T) {
+	t.Parallel()
+	h := begin(t)
+	b, finance := h.As(access.MemberAdmin), h.As(access.Finance)
+	b.Must(h.At("/dispute-files"), "No recent files", "200,000 lines", "Dry run")
+	if a := finance.Must(h.At("/dispute-files"), "No recent files"); strings.Contains(a.Text(), "Upload") {
+		t.Error("finance is offered to upload")
+	}
+	const mapping = "source: acme\ncolumns: {case_id: case, amount: amount, currency: currency, day: day, word: word}\n" +
+		"words:\n  Chargeback: {stage: chargeback, status: open, money: debit}\n"
+	send := func(dryRun, mapping string) webtest.Answer {
+		t.Helper()
+		part := func(name, text string) string {
+			return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + text + "\r\n"
+		}
+		return b.Send(h.At("/dispute-files"), "multipart/form-data; boundary=x", part("format", "")+part("map", mapping)+part("dry_run", dryRun)+
+			part("file\"; filename=\"d.csv", "case,amount,currency,day,word\nC-1,100.00,EUR,2024-06-01,Chargeback\nC-2,many,EUR,2024-06-01,Chargeback\n")+"--x--\r\n")
+	}
+	if a := send("1", ""); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "The format of the file is not known") {
+		t.Errorf("an unknown format: %d %s", a.Status, a.Text())
+	}
+	if a := send("1", "columns: ["); a.Status != http.StatusBadRequest {
+		t.Errorf("an unreadable mapping: %d %s", a.Status, a.Text())
+	}
+	for i, want := range []struct {
+		dryRun string
+		says   []string
+	}{
+		{"1", []string{"Dry run finished; nothing has been stored", "Rejected (1)", "No payment (1)"}},
+		{"", []string{"Import complete", "Rejected (1)", "No payment (1)"}},
+		{"", []string{"Import complete", "Known already (1)"}},
+	} {
+		sent := send(want.dryRun, mapping)
+		if sent.Status != http.StatusSeeOther || sent.To != h.At(fmt.Sprintf("/dispute-files/%d", i+1)) {
+			t.Fatalf("%d %s %s", sent.Status, sent.To, sent.Text())
+		}
+		if a := b.Must(sent.To, "The file is being read"); !strings.Contains(a.Body, "data-refresh") {
+			t.Error("the page does not ask again")
+		}
+		for more := true; more; {
+			var err error
+			if more, err = h.App.Disputes.NextUpload(t.Context(), sessions.AccessNow); err != nil {
+				t.Fatal(err)
+			}
+		}
+		finance.Must(sent.To, want.says...)
+		b.Must(sent.To+"?outcome=refused", "Rejected amount:")
+	}
+	if a := b.Get(h.At("/dispute-files/1?outcome=lost")); a.Status != http.StatusBadRequest {
+		t.Errorf("an unknown result: %d", a.Status)
+	}
+	b.Must(h.At("/dispute-files"), "Done, dry run", "mapped")
+	b.Must(h.At("/disputes?status=open"), "C-1", "100.00 EUR")
+	if a := h.As(access.ReadOnly).Get(h.At("/dispute-files")); a.Status != http.StatusForbidden {
+		t.Errorf("a reader sees the files: %d", a.Status)
 	}
 }
 

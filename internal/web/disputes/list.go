@@ -41,7 +41,7 @@ func (p *pages) disputes(v *kit.Visit) error {
 		},
 		Empty: kit.Empty{
 			Title: "No open disputes",
-			Text: "Disputes come from your processors: connected ones report them, and files of others are imported with the API or the command line. " +
+			Text: "Disputes come from your processors: connected ones report them, and files of others are imported under Dispute files. " +
 				"Chargebacks that you record on a payment are disputes, too.",
 		},
 	}

@@ -2,6 +2,7 @@ package failures_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -108,6 +109,33 @@ func TestAClaimInTheDashboard(t *testing.T) {
 		t.Errorf("the PDF is %d %.20q", a.Status, a.Body)
 	}
 	b.Must(one, "Exposed", "1,365.84 GBP", "Incurred", "426.83 GBP", "View claims", "Disputed on", "Payable in full", "Claims and deadlines", "Can still be disputed")
+	b.Must(f.At("/recoveries"), "No recoveries", "Record a recovery")
+	b.Must(f.At("/recoveries/new"), "Insolvency", f.channel.Name)
+	money := url.Values{"insolvencies": {"1"}, "kind": {"dividend"}, "total": {"50.00"}, "currencies": {"GBP"}, "date": {f.Now().Format("2006-01-02")}, "key": {"r"}}
+	for field, wrong := range map[string]string{"insolvencies": "99", "kind": "gift", "total": "many", "currencies": "XXX", "date": "2099-01-01"} {
+		form := maps.Clone(money)
+		form.Set(field, wrong)
+		if a := b.Post(f.At("/recoveries"), form); a.Status != http.StatusBadRequest {
+			t.Errorf("%s=%s: %d", field, wrong, a.Status)
+		}
+	}
+	f.sent(b, f.At("/recoveries"), money)
+	f.sent(b, f.At("/recoveries"), money) // sent twice
+	b.Must(f.At("/recoveries?kind=dividend"), "50.00 GBP", "Counts", "Cancel")
+	if a := b.Get(f.At("/recoveries?format=csv")); strings.Count(a.Body, "50.00") != 2 {
+		t.Errorf("the CSV is %s", a.Body)
+	}
+	if a := finance.Must(f.At("/recoveries"), "50.00 GBP"); strings.Contains(a.Body, "/cancel") {
+		t.Error("finance is offered to cancel")
+	}
+	if a := finance.Post(f.At("/recoveries/1/cancel"), url.Values{"reason": {"No"}}); a.Status != http.StatusForbidden {
+		t.Errorf("finance cancels: %d", a.Status)
+	}
+	if a := b.Post(f.At("/recoveries/1/cancel"), url.Values{"reason": {""}}); a.Status != http.StatusBadRequest {
+		t.Errorf("cancelled without a reason: %d", a.Status)
+	}
+	f.sent(b, f.At("/recoveries/1/cancel"), url.Values{"reason": {"Another estate"}})
+	b.Must(f.At("/recoveries"), "Cancelled")
 	if a := b.Post(one+"/withdraw", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "has been approved") {
 		t.Errorf("withdrawn after an approval: %d %s", a.Status, a.Text())
 	}

@@ -1,5 +1,5 @@
 // Package failures serves the dashboard pages about merchants that fail (R13): reports of a failure, insolvencies with the payments they
-// affect, claims and payouts. Start reading at Add.
+// affect, claims, payouts and recoveries. Start reading at Add.
 package failures
 
 import (
@@ -62,6 +62,11 @@ func Add(f *kit.Frame, a *app.App) error {
 	f.Site("POST /payouts/{id}/sign", access.SignOffPayout, p.settle("Payout signed.", p.sign))
 	f.Site("POST /payouts/{id}/paid", access.SignOffPayout, p.settle("Payout recorded as paid.", p.paid))
 	f.Site("POST /payouts/{id}/failed", access.SignOffPayout, p.settle("Payout recorded as failed. Its claims are planned again.", p.fail))
+	f.Site("GET /recoveries", access.ReadFailures, p.recoveries)
+	f.Site("GET /recoveries/new", access.RecordRecoveries, p.newRecovery)
+	f.Site("POST /recoveries", access.RecordRecoveries, p.recover)
+	f.Site("GET /recoveries/{id}/cancel", access.RecordRecoveries, p.cancelRecovery)
+	f.Site("POST /recoveries/{id}/cancel", access.RecordRecoveries, p.cancelRecovery)
 	for _, a := range actions {
 		f.Site("GET /insolvencies/{id}/"+a.below, a.may, p.act(a))
 		f.Site("POST /insolvencies/{id}/"+a.below, a.may, p.act(a))
