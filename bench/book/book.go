@@ -4,6 +4,7 @@
 package book
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -24,6 +25,7 @@ type Size struct {
 	Bookings int64
 	Payments int64 // per booking, all on one day, as if each traveller paid a part
 	Cards    bool  // payments have the last four digits of a card and an auth code
+	Channels int   // 0 means Channels
 }
 
 // Properties of all books. Channels cycle through EUR, GBP and USD. The policy's currency is GBP.
@@ -37,6 +39,8 @@ const (
 	deltasPerPiece = 40_000 // batch size of a fold
 	patience       = 20     // attempts of a write on a busy machine
 )
+
+func (s Size) channels() int { return cmp.Or(s.Channels, Channels) }
 
 // Book is a book that was made.
 type Book struct {
@@ -111,7 +115,7 @@ func (b *Book) ratesBefore(tx *store.Tx) error {
 // addNames creates channels and suppliers.
 func (b *Book) addNames(ctx context.Context, service *app.App) error {
 	actor := access.System(b.SiteID)
-	for i := range Channels {
+	for i := range b.channels() {
 		name, mode := "Channel "+strconv.Itoa(i), merchant.ModeProtectionOnly
 		currency := b.Currency(i)
 		c, err := service.Channels.Create(ctx, actor, merchant.ChannelFields{Name: &name, Currency: &currency, Mode: &mode})
@@ -134,7 +138,7 @@ func (b *Book) addNames(ctx context.Context, service *app.App) error {
 // load inserts the bookings numbered first to last. It breaks the rule that only its owner writes to a table.
 func (b *Book) load(tx *store.Tx, first, last int64) error {
 	for _, statement := range statements {
-		_, err := tx.Exec(numberedBook+statement, b.SiteID, first, last, b.FirstChannel, Channels, Suppliers, b.from, Days,
+		_, err := tx.Exec(numberedBook+statement, b.SiteID, first, last, b.FirstChannel, b.channels(), Suppliers, b.from, Days,
 			b.Bookings, b.PolicyID, b.Payments)
 		if err != nil {
 			return fmt.Errorf("%w, in %.60s", err, statement)

@@ -1,6 +1,6 @@
-// Command benchdisputes measures the import of a processor's file of disputes against a large made-up book: the time to match them and
-// to record them in the ledger. Some disputes have a payment reference, some are matched by score, and some have no payment. Start reading at
-// run. `make bench-disputes` runs it.
+// Command benchdisputes measures the failure of a merchant in a large made-up book of ten: the time to confirm it and to make its snapshot, to
+// import a processor's file of disputes of all merchants, and to make the claims. Some disputes have a payment reference, some are matched by
+// score, and some have no payment. Start reading at run. `make bench-disputes` runs it.
 package main
 
 import (
@@ -14,12 +14,15 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"holdfast/bench/book"
 	"holdfast/internal/app"
+	"holdfast/internal/book/claims"
 	"holdfast/internal/book/disputefile"
 	"holdfast/internal/book/disputes"
+	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/dispute"
@@ -49,7 +52,8 @@ func run(ctx context.Context, out io.Writer, folder string, payments, count int6
 		}
 		defer func() { _ = os.RemoveAll(folder) }() // a leftover folder is harmless
 	}
-	db, err := store.Open(ctx, "sqlite:"+filepath.Join(folder, "disputes.db"), time.Now)
+	var clock clock
+	db, err := store.Open(ctx, "sqlite:"+filepath.Join(folder, "disputes.db"), clock.now)
 	if err != nil {
 		return err
 	}
@@ -58,12 +62,13 @@ func run(ctx context.Context, out io.Writer, folder string, payments, count int6
 		return err
 	}
 	service := app.New(app.Config{
-		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString,
+		Store: db, Clock: clock.now, Random: rand.Reader, NewUUID: uuid.NewString,
 		Log: slog.New(slog.DiscardHandler), Rulepacks: protection.ShippedRulepacks(), Keys: sync.OnceValues(keys),
 	})
 	defer service.Close()
 	began := time.Now()
-	made, err := book.Make(ctx, db, service, civil.DayOf(time.Now()), book.Size{Bookings: payments, Payments: 1, Cards: true}, func(int64) {})
+	size := book.Size{Bookings: payments, Payments: 1, Cards: true, Channels: merchants}
+	made, err := book.Make(ctx, db, service, civil.DayOf(time.Now()), size, func(int64) {})
 	if err != nil {
 		return err
 	}
@@ -76,6 +81,10 @@ func run(ctx context.Context, out io.Writer, folder string, payments, count int6
 		return err
 	}
 	actor := access.System(made.SiteID)
+	failed, err := fail(ctx, out, service, &clock, actor, made.FirstChannel+1%merchants) // the merchant of the first disputed payment
+	if err != nil {
+		return err
+	}
 	for _, name := range []string{"first import", "the same file again"} {
 		began = time.Now()
 		done, err := service.Disputes.ImportFile(ctx, actor, disputesOf(paid), disputefile.Options{Mapping: mapping}, false)
@@ -95,7 +104,80 @@ func run(ctx context.Context, out io.Writer, folder string, payments, count int6
 		}
 		fmt.Fprintln(out)
 	}
-	return nil
+	return claimsOf(ctx, out, service, &clock, actor, failed)
+}
+
+// merchants is the number of merchants in the book.
+const merchants = 10
+
+func tell(out io.Writer, name string, began time.Time, format string, args ...any) {
+	fmt.Fprintf(out, "  %-20s %8s   %s\n", name, time.Since(began).Round(time.Millisecond), fmt.Sprintf(format, args...))
+}
+
+// fail reports and confirms the failure of a merchant, and runs the job that makes its snapshot.
+func fail(ctx context.Context, out io.Writer, service *app.App, clock *clock, actor access.Actor, channel int64) (insolvencies.Insolvency, error) {
+	kind, now := insolvencies.Kinds[0], clock.now()
+	failed, err := service.Insolvencies.Report(ctx, actor, insolvencies.NewReport{
+		ChannelID: &channel, Kind: &kind, TriggerAt: &now, Evidence: "A notice of the court.",
+	})
+	if err != nil {
+		return failed, err
+	}
+	began := time.Now()
+	if failed, err = service.Insolvencies.Confirm(ctx, actor, failed.ID, ""); err != nil {
+		return failed, err
+	}
+	tell(out, "confirm a failure", began, "")
+	clock.skip(settled)
+	began = time.Now()
+	for more := true; more && err == nil; {
+		more, err = service.Insolvencies.Work(ctx)
+	}
+	if err == nil {
+		failed, err = service.Insolvencies.Get(ctx, actor, failed.ID)
+	}
+	tell(out, "its snapshot", began, "%d payments", failed.Snapshot.Lines)
+	return failed, err
+}
+
+// clock is the real time and what was skipped of it.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *clock) skip(d time.Duration) { c.ahead.Add(int64(d)) }
+
+// settled is how old events must be before the jobs of a failure take them up.
+const settled = 11 * time.Second
+
+// claimsOf runs the job that makes the claims of a failure, reads the figures and a page of claims.
+func claimsOf(ctx context.Context, out io.Writer, service *app.App, clock *clock, actor access.Actor, failed insolvencies.Insolvency) error {
+	clock.skip(settled)
+	began := time.Now()
+	var err error
+	for more := true; more && err == nil; {
+		more, err = service.Claims.Make(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	took := began
+	began = time.Now()
+	report, err := service.Claims.Report(ctx, actor, failed.ID)
+	if err != nil {
+		return err
+	}
+	count := int64(0)
+	for _, n := range report.Claims {
+		count += n
+	}
+	tell(out, "its claims", took, "%d claims", count)
+	tell(out, "the figures", began, "")
+	began = time.Now()
+	page := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: store.OrderID}
+	list, err := service.Claims.List(ctx, actor, claims.Filter{}, page)
+	tell(out, "a page of claims", began, "%d claims", len(list.Items))
+	return err
 }
 
 // mapping is the format of the file.
