@@ -24,6 +24,11 @@ func (s *Disputes) Counts(ctx context.Context, query CountDisputesQuery, options
 	return get[DisputeCounts](ctx, s.c, s.c.resource("disputes", "counts"), query, options...)
 }
 
+// Ratios reports the dispute ratios of a month.
+func (s *Disputes) Ratios(ctx context.Context, query DisputeRatiosQuery) (DisputeRatios, error) {
+	return get[DisputeRatios](ctx, s.c, s.c.resource("disputes", "ratios"), query)
+}
+
 // Get reads a dispute.
 func (s *Disputes) Get(ctx context.Context, id int64, options ...CallOption) (Dispute, error) {
 	return get[Dispute](ctx, s.c, s.c.resource("disputes", id), nil, options...)

@@ -201,6 +201,9 @@ func TestWhatTheAPIMakes(t *testing.T) {
 	if found, err := c.Claims.LossRatio(ctx, client.LossRatioQuery{Year: 2026}); err != nil || found.Year != 2026 {
 		t.Errorf("%+v, %v", found, err)
 	}
+	if found, err := c.Disputes.Ratios(ctx, client.DisputeRatiosQuery{Period: "2026-02"}); err != nil || found.Period != "2026-02" {
+		t.Errorf("%+v, %v", found, err)
+	}
 	if text, err := c.Claims.BordereauCSV(ctx, month); err != nil || len(text) == 0 {
 		t.Errorf("%q, %v", text, err)
 	}

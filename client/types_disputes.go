@@ -249,6 +249,78 @@ type DisputeReport struct {
 	PaidCurrencies string `json:"paid_currencies,omitzero"`
 }
 
+// DisputeRatiosQuery are the parameters of the operation getDisputeRatios. Empty fields are omitted.
+type DisputeRatiosQuery struct {
+	// The month.
+	Period string `query:"period"`
+}
+
+// VolumeAmount is an answer of the API, or a part of one.
+type VolumeAmount struct {
+	// An ISO 4217 currency code.
+	Currencies string `json:"currencies"`
+	// The amount of the payments.
+	Total int64 `json:"total"`
+	// The amount of the first debits.
+	Disputed int64 `json:"disputed"`
+	// Disputed divided by total, in parts per million. Null without payments.
+	RatioPPM *int64 `json:"ratio_ppm"`
+}
+
+// DisputeVolume is an answer of the API, or a part of one.
+type DisputeVolume struct {
+	// The number of card payments.
+	Payments int64 `json:"payments"`
+	// The number of chargebacks.
+	Disputes int64 `json:"disputes"`
+	// Disputes divided by payments, in parts per million. Null without payments.
+	RatioPPM *int64 `json:"ratio_ppm"`
+	// One per base currency.
+	Amounts []VolumeAmount `json:"amounts"`
+	// The highest threshold that the ratio has reached. Null if there is none.
+	ThresholdPPM *int64 `json:"threshold_ppm"`
+}
+
+// MerchantVolume is an answer of the API, or a part of one.
+type MerchantVolume struct {
+	// The id of the merchant.
+	Channels int64  `json:"channels"`
+	Name     string `json:"name"`
+	// Whether it is insolvent on a day of the month.
+	Insolvent    bool           `json:"insolvent"`
+	Payments     int64          `json:"payments"`
+	Disputes     int64          `json:"disputes"`
+	RatioPPM     *int64         `json:"ratio_ppm"`
+	Amounts      []VolumeAmount `json:"amounts"`
+	ThresholdPPM *int64         `json:"threshold_ppm"`
+}
+
+// DisputeThresholds: Ratios by number from which card schemes act, in parts per million.
+type DisputeThresholds struct {
+	// The first day of the thresholds.
+	From string `json:"from"`
+	// The thresholds of the site.
+	AcquirerPPM []int64 `json:"acquirer_ppm"`
+	// The threshold of a merchant.
+	MerchantPPM int64 `json:"merchant_ppm"`
+	// The disputes of a month from which the threshold of a merchant applies.
+	MerchantDisputes int64 `json:"merchant_disputes"`
+}
+
+// DisputeRatios is an answer of the API, or a part of one.
+type DisputeRatios struct {
+	Period string `json:"period"`
+	// The last day of the month, or today while it is not over.
+	AsOf string `json:"as_of"`
+	// The site with all its merchants.
+	All DisputeVolume `json:"all"`
+	// The site without merchants that are insolvent in the month.
+	WithoutInsolvent DisputeVolume    `json:"without_insolvent"`
+	Merchants        []MerchantVolume `json:"merchants"`
+	// The thresholds in force on the last day of the month. Null if there are none.
+	Thresholds *DisputeThresholds `json:"thresholds"`
+}
+
 // CountDisputesQuery are the parameters of the operation countDisputes. Empty fields are omitted.
 type CountDisputesQuery struct {
 	// Disputes in one of these stages.
@@ -410,55 +482,3 @@ const (
 	DisputeRuleScore              DisputeRule = "score"
 	DisputeRulePerson             DisputeRule = "person"
 )
-
-// DisputePoints: The points of each clue that agrees with the payment.
-type DisputePoints struct {
-	// 40 points.
-	AuthCode int64 `json:"auth_code"`
-	// 20 points.
-	LastFourDigits int64 `json:"last_four_digits"`
-	// 15 points.
-	BinNumber int64 `json:"bin_number"`
-	// 15 points, or 8 for a part of the payment.
-	Amount int64 `json:"amount"`
-	// 10 points, or 5 within three days.
-	Day int64 `json:"day"`
-}
-
-// DisputeCandidate: A payment that a dispute may be about.
-type DisputeCandidate struct {
-	TransactionID int64       `json:"transaction_id"`
-	Rule          DisputeRule `json:"rule"`
-	// The sum of the points. 80, and 15 more than the next, match without a person.
-	Score  int64         `json:"score"`
-	Points DisputePoints `json:"points"`
-	// The merchant of the payment.
-	Channels int64 `json:"channels"`
-	// The bookings of the payment.
-	Bookings []int64           `json:"bookings"`
-	Status   TransactionStatus `json:"status"`
-	// The currency of the payment.
-	Currencies string `json:"currencies"`
-	// The amount, in minor units of `currencies`.
-	Total int64 `json:"total"`
-	// The base currency of the payment.
-	BaseCurrency string `json:"base_currency"`
-	// The amount, in minor units of `base_currency`.
-	BaseTotal int64 `json:"base_total"`
-	// The acquirer reference number (ARN).
-	AcquirerReference *string `json:"acquirer_reference"`
-	// The processor's id of the payment.
-	ProcessorReference *string `json:"processor_reference"`
-	// The merchant's payment reference.
-	Reference *string `json:"reference"`
-	// The authorisation code of the card issuer.
-	AuthCode *string `json:"auth_code"`
-	// The last 4 digits of the card number.
-	LastFourDigits *string `json:"last_four_digits"`
-	// The first digits of the card number.
-	BinNumber *string `json:"bin_number"`
-	// The scheme of the card.
-	Schemes string `json:"schemes"`
-	// The day of the payment.
-	PaidOn string `json:"paid_on"`
-}

@@ -89,6 +89,7 @@ var requests = map[string]struct{ id, fresh, body, query string }{
 	"GET /demo/rest/svc/v2/exposure/movement":                       {query: "from=2026-03-01&to=2026-03-31"},
 	"GET /demo/rest/svc/v2/exposure/movement/details":               {query: "from=2026-03-01&to=2026-03-31&cause=new"},
 	"GET /demo/rest/svc/v2/bordereaux/premium":                      {query: "period=2026-03"},
+	"GET /demo/rest/svc/v2/disputes/ratios":                         {query: "period=2026-03"},
 	"GET /demo/rest/svc/v2/loss-ratio":                              {query: "year=2026"},
 	"GET /demo/rest/svc/v2/bordereaux/claims":                       {query: "period=2026-03"},
 	"POST /demo/rest/svc/v2/bordereaux/claims/present":              {body: `{"period": "2020-01"}`},

@@ -209,6 +209,7 @@ func disputeRoutes(v2 string) []Route {
 	return []Route{
 		at("GET", v2+"/disputes", mayReport, (*server).listDisputes).needs(access.ReadDisputes),
 		at("POST", v2+"/disputes", mayDoAll, (*server).createDispute).needs(access.WorkDisputes).takes(input.MaxBody),
+		at("GET", v2+"/disputes/ratios", mayReport, (*server).getDisputeRatios).needs(access.ReadDisputes),
 		at("GET", v2+"/disputes/counts", mayReport, (*server).countDisputes).needs(access.ReadDisputes),
 		at("GET", v2+"/disputes/{id}", mayReport, (*server).getDispute).needs(access.ReadDisputes),
 		at("GET", v2+"/disputes/{id}/events", mayReport, (*server).listDisputeEvents).needs(access.ReadDisputes),

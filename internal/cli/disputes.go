@@ -25,6 +25,7 @@ import (
 type disputeCmd struct {
 	List       disputeListCmd       `cmd:"" help:"List disputes."`
 	Show       disputeShowCmd       `cmd:"" help:"Show a dispute with its history."`
+	Ratios     disputeRatiosCmd     `cmd:"" help:"Show the dispute ratios of a month, by merchant."`
 	Candidates disputeCandidatesCmd `cmd:"" help:"List the payments that a dispute may be about, the best first."`
 	Match      disputeMatchCmd      `cmd:"" help:"Choose the payment of a dispute."`
 	Unmatch    disputeUnmatchCmd    `cmd:"" help:"Undo a match."`

@@ -153,6 +153,7 @@ var examples = map[string]string{
 	"import disputes":             "import disputes adyen-disputes.csv --dry-run",
 	"dispute list":                "dispute list --status open --due-before 2026-07-01",
 	"dispute show":                "dispute show 1",
+	"dispute ratios":              "dispute ratios --period 2024-06",
 	"dispute candidates":          "dispute candidates 1",
 	"dispute match":               `dispute match 1 17 --reason "The traveller named it"`,
 	"dispute unmatch":             `dispute unmatch 1 --reason "It was the other trip"`,

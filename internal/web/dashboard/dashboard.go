@@ -71,6 +71,7 @@ var parts = []kit.Part{
 	{Group: "payments", Name: "Payments", Below: "/payments"},
 	{Group: "payments", Name: "Disputes", Below: "/disputes", May: access.ReadDisputes},
 	{Group: "payments", Name: "Dispute files", Below: "/dispute-files", May: access.ReadDisputes},
+	{Group: "payments", Name: "Ratios", Below: "/disputes/ratios", May: access.ReadDisputes},
 
 	{Group: "exposure", Name: "Exposure", Below: "/exposure"},
 	{Group: "exposure", Name: "Run-off", Below: "/exposure/run-off"},

@@ -35,6 +35,7 @@ func Add(f *kit.Frame, a *app.App) error {
 	f.Site("GET /dispute-files", access.ReadDisputes, p.importFiles)
 	f.Site("POST /dispute-files", access.WorkDisputes, p.importFiles)
 	f.Site("GET /dispute-files/{id}", access.ReadDisputes, p.importedFile)
+	f.Site("GET /disputes/ratios", access.ReadDisputes, p.ratios)
 	f.Site("GET /disputes/{id}", access.ReadDisputes, p.dispute)
 	f.Site("GET /disputes/{id}/evidence/{evidence}", access.ReadDisputes, p.file)
 	f.Site("GET /disputes/{id}/representment.pdf", access.ReadDisputes, p.representment)

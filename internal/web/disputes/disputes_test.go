@@ -191,3 +191,22 @@ func TestWhoMayWorkOnDisputes(t *testing.T) {
 		t.Error("the tab is shown")
 	}
 }
+
+// TestRatiosInTheDashboard: the page of a month has its merchants, the site and a file.
+func TestRatiosInTheDashboard(t *testing.T) {
+	t.Parallel()
+	h := begin(t)
+	finance, reader := h.As(access.Finance), h.As(access.ReadOnly)
+	month := h.At("/disputes/ratios?period=" + h.Now().Format("2006-01"))
+	finance.Must(month, "Dispute ratios", "Without insolvent merchants", "All", "900.00 EUR")
+	if a := finance.Get(month + "&format=csv"); !strings.Contains(a.Body, "amount_ratio") {
+		t.Errorf("the CSV is %s", a.Body)
+	}
+	finance.Must(h.At("/disputes/ratios?period=2020-01"), "No payments and no disputes")
+	if a := finance.Get(h.At("/disputes/ratios?period=soon")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must be a month") {
+		t.Errorf("a wrong month: %d %s", a.Status, a.Text())
+	}
+	if a := reader.Get(month); a.Status != http.StatusForbidden {
+		t.Errorf("a reader sees the ratios: %d", a.Status)
+	}
+}
