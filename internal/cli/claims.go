@@ -164,7 +164,7 @@ func (c claimShowCmd) Run(ctx context.Context, p *program) error {
 	}
 	in := func(minor int64, c money.Currency) string { return string(c) + " " + money.Format(minor, c) }
 	duplicate, paidBack := "", "" // printed only if the traveller says so
-	if found.Note.Elsewhere() {
+	if found.MayBeDuplicate() {
 		duplicate = "yes"
 	}
 	if found.Note.PaidBack > 0 {

@@ -74,7 +74,7 @@ func representmentFields(r claims.Representment) [][2]string {
 			text += fmt.Sprintf(", %d days late", b.DaysLate)
 		}
 		fields = append(fields, [2]string{"Booking", text})
-		if !b.Note.At.IsZero() && b.Note.Elsewhere() {
+		if b.PaidByOthers() {
 			fields = append(fields, [2]string{"Traveller asked", string(b.Note.Asked)})
 		}
 	}

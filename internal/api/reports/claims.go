@@ -53,7 +53,7 @@ func ShowClaim(c claims.Claim) claimShape {
 		Approvals: len(c.ApprovedBy), Created: civil.FormatInstant(c.CreatedAt), Modified: civil.FormatInstant(c.ModifiedAt),
 	}
 	if !c.Note.At.IsZero() {
-		shape.Note, shape.MayBeDuplicate = showNote(c.Note), c.Note.Elsewhere()
+		shape.Note, shape.MayBeDuplicate = showNote(c.Note), c.MayBeDuplicate()
 	}
 	if c.FirstDay != civil.LastDay {
 		shape.FirstDay = &c.FirstDay

@@ -85,9 +85,10 @@ func (c *Certificates) TakeNote(ctx context.Context, key string, n Note) error {
 	})
 }
 
-// Elsewhere reports whether someone other than the bank may refund the traveller, or has already refunded a part.
-func (n Note) Elsewhere() bool {
-	return n.PaidBack > 0 || n.Asked == AskedInsurer || n.Asked == AskedProtection
+// Elsewhere reports whether someone other than the bank may refund the traveller, or has paid back more than the refunds of the booking
+// on record, in minor units of the booking's currency.
+func (n Note) Elsewhere(refunded int64) bool {
+	return n.PaidBack > refunded || n.Asked == AskedInsurer || n.Asked == AskedProtection
 }
 
 // find finds the booking of a key.

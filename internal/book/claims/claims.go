@@ -56,12 +56,16 @@ type Claim struct {
 	Overpaid       int64
 	Released       bool              // other protection does not pay
 	Note           certificates.Note // the traveller's latest
+	Refunded       int64             // refunds of the booking on record, minor units of Currency
 	claim.Review
 	AssessedByName string
 	Version        int64
 	CreatedAt      time.Time
 	ModifiedAt     time.Time
 }
+
+// MayBeDuplicate reports whether others may pay the traveller, or have paid more than the refunds on record: by their own note.
+func (c Claim) MayBeDuplicate() bool { return !c.Note.At.IsZero() && c.Note.Elsewhere(c.Refunded) }
 
 // Filter picks claims of a list. An empty field picks all.
 type Filter struct {

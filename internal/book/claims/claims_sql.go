@@ -122,6 +122,26 @@ func claimsOf(tx *store.Tx, siteID, insolvencyID int64, allocations []int64) (ma
 	return found, err
 }
 
+// refundsOf adds up the refunds of bookings on record, whenever they were made.
+func refundsOf(tx *store.Tx, siteID int64, bookings []int64) (map[int64]int64, error) {
+	refunded := map[int64]int64{}
+	if len(bookings) == 0 {
+		return refunded, nil
+	}
+	var w sqltext.Where
+	w.And("a.site_id = ?", siteID)
+	sqltext.In(&w, "a.booking_id", bookings)
+	err := tx.Query(`SELECT a.booking_id, CAST(SUM(e.amount) AS BIGINT) FROM allocations a
+		JOIN allocation_events e ON e.site_id = $1 AND e.allocation_id = a.id AND e.kind = 'refund'
+		WHERE `+w.Text.String()+` GROUP BY a.booking_id`, w.Args, func(scan func(dest ...any) error) error {
+		var id, total int64
+		err := scan(&id, &total)
+		refunded[id] = total
+		return err
+	})
+	return refunded, err
+}
+
 // inForce is the condition that the insolvency of a claim was not withdrawn.
 const inForce = `NOT EXISTS (SELECT 1 FROM insolvencies i WHERE i.site_id = $1 AND i.id = claims.insolvency_id AND i.state = 'withdrawn')`
 

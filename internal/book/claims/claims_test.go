@@ -157,6 +157,29 @@ func TestARefundTakesFromAClaim(t *testing.T) {
 	})
 }
 
+// TestARefundBeforeTheNote: refunds on record account for the amount of a note, in any order.
+func TestARefundBeforeTheNote(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		f := fail(t, w, 1)
+		f.Must(apptest.Linked(payment.Refund, f.payments[0], f.bookings[0], 40_000))
+		page, err := w.App.Certificates.Of(t.Context(), w.Actor, f.bookings[0].ID)
+		if err == nil {
+			err = w.App.Certificates.TakeNote(t.Context(), page.Key, certificates.Note{Asked: certificates.AskedBank, PaidBack: 40_000})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.dispute(0, 60_000, 10)
+		if list := f.make(); len(list) != 1 || list[0].MayBeDuplicate() || list[0].Refunded != 40_000 || list[0].Payable != 60_000 {
+			t.Errorf("%+v", list)
+		}
+		err = w.App.Certificates.TakeNote(t.Context(), page.Key, certificates.Note{Asked: certificates.AskedInsurer, PaidBack: 40_000})
+		if c, gone := w.App.Claims.Get(t.Context(), w.Actor, 1); err != nil || gone != nil || !c.MayBeDuplicate() {
+			t.Errorf("an insurer was asked: %+v, %v, %v", c, err, gone)
+		}
+	})
+}
+
 // TestATravellersNoteMarksAClaim: money from elsewhere shows on the claim before anybody pays it again.
 func TestATravellersNoteMarksAClaim(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -172,12 +195,23 @@ func TestATravellersNoteMarksAClaim(t *testing.T) {
 			f.dispute(i, 60_000, 10)
 		}
 		list := f.make()
-		if len(list) != 2 || list[0].Note.Asked != certificates.AskedBank || list[0].Note.Elsewhere() ||
-			list[1].Note.PaidBack != 40_000 || !list[1].Note.Elsewhere() {
+		if len(list) != 2 || list[0].Note.Asked != certificates.AskedBank || list[0].MayBeDuplicate() ||
+			list[1].Note.PaidBack != 40_000 || !list[1].MayBeDuplicate() {
 			t.Errorf("%+v", list)
 		}
 		if c, err := w.App.Claims.Get(t.Context(), w.Actor, list[1].ID); err != nil || c.Note != list[1].Note || c.Payable != 60_000 {
 			t.Errorf("the note changes nothing by itself: %+v, %v", c, err)
+		}
+		for _, refund := range []struct {
+			total     int64
+			duplicate bool
+		}{{30_000, true}, {10_000, false}} { // the amount of the note, in two refunds that are reported later
+			f.Must(apptest.Linked(payment.Refund, f.payments[1], f.bookings[1], refund.total))
+			f.make()
+			c, err := w.App.Claims.Get(t.Context(), w.Actor, list[1].ID)
+			if err != nil || c.MayBeDuplicate() != refund.duplicate {
+				t.Errorf("%+v: may be a duplicate: %t, %v", refund, c.MayBeDuplicate(), err)
+			}
 		}
 	})
 }

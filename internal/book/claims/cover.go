@@ -1,6 +1,9 @@
 package claims
 
 import (
+	"maps"
+	"slices"
+
 	"holdfast/internal/book/certificates"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/money"
@@ -79,8 +82,12 @@ func complete(tx *store.Tx, siteID int64, list []Claim) error {
 	if err != nil {
 		return err
 	}
+	refunded, err := refundsOf(tx, siteID, slices.Collect(maps.Keys(notes)))
+	if err != nil {
+		return err
+	}
 	for i := range list {
-		list[i].Note = notes[list[i].BookingID]
+		list[i].Note, list[i].Refunded = notes[list[i].BookingID], refunded[list[i].BookingID]
 	}
 	return addCover(tx, siteID, list)
 }

@@ -64,6 +64,12 @@ type RepresentedBooking struct {
 	LastDay  civil.Day // L
 	DaysLate int64
 	Note     certificates.Note // the traveller's latest
+	Refunded int64             // refunds of the booking on record, minor units of its currency
+}
+
+// PaidByOthers reports whether others may pay the traveller, or have paid more than the refunds on record: by their own note.
+func (b RepresentedBooking) PaidByOthers() bool {
+	return !b.Note.At.IsZero() && b.Note.Elsewhere(b.Refunded)
 }
 
 // Grounds are the grounds for which there is evidence, in their order.
@@ -74,7 +80,7 @@ func (r Representment) Grounds() []Ground {
 		GroundProvided: some(func(b RepresentedBooking) bool { return b.Service.Provided > 0 }),
 		GroundLate:     some(func(b RepresentedBooking) bool { return b.DaysLate > 0 }),
 		GroundDuplicate: len(r.Others) > 0 ||
-			some(func(b RepresentedBooking) bool { return !b.Note.At.IsZero() && b.Note.Elsewhere() }),
+			some(func(b RepresentedBooking) bool { return b.PaidByOthers() }),
 	}
 	return slices.DeleteFunc(slices.Clone(Grounds), func(g Ground) bool { return !holds[g] })
 }
@@ -156,6 +162,10 @@ func (r *Representment) addParties(tx *store.Tx, histories []protection.History)
 	if err != nil {
 		return err
 	}
+	refunded, err := refundsOf(tx, siteID, ids)
+	if err != nil {
+		return err
+	}
 	lines := map[int64]claim.SnapshotLine{}
 	if len(r.Claims) > 0 {
 		if lines, err = insolvencies.LinesOf(tx, siteID, r.Claims[0].InsolvencyID, allocations); err != nil {
@@ -169,7 +179,7 @@ func (r *Representment) addParties(tx *store.Tx, histories []protection.History)
 	}
 	for _, h := range histories {
 		terms := protection.TermsAt(h.Terms, tx.Now, tx.Now)
-		b := RepresentedBooking{Booking: of[h.BookingID], Disputed: disputed, LastDay: terms.LastDay, Note: notes[h.BookingID]}
+		b := RepresentedBooking{Booking: of[h.BookingID], Disputed: disputed, LastDay: terms.LastDay, Note: notes[h.BookingID], Refunded: refunded[h.BookingID]}
 		if line, ok := lines[h.ID]; ok {
 			b.LastDay = line.LastDay
 		}

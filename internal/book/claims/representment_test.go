@@ -75,7 +75,7 @@ func TestTheEvidenceOfARepresentment(t *testing.T) {
 			r.Others[0].ID != ids[2] {
 			t.Errorf("%v, %+v, %v", r.Grounds(), r, err)
 		}
-		if b := r.Bookings[0]; b.DaysLate != int64(b.Disputed-b.LastDay) || b.DaysLate <= 0 || !b.Note.Elsewhere() {
+		if b := r.Bookings[0]; b.DaysLate != int64(b.Disputed-b.LastDay) || b.DaysLate <= 0 || !b.PaidByOthers() {
 			t.Errorf("%+v", b)
 		}
 

@@ -116,6 +116,40 @@ func TestWithdrawnUntilTheFirstApproval(t *testing.T) {
 	})
 }
 
+// TestClosedWithUndecidedClaims: closing needs every payout settled, and nothing else. What is undecided then is never paid.
+func TestClosedWithUndecidedClaims(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		f := fail(t, w, 2)
+		f.dispute(0, 60_000, 10)
+		f.dispute(1, 40_000, 10)
+		list := f.make()
+		room, ctx, id := w.App.Claims, t.Context(), f.insolvency.ID
+		f.approve(list[0])
+		if _, err := w.App.Insolvencies.CloseClaims(ctx, w.Actor, id, ""); err != nil {
+			t.Fatal(err)
+		}
+		payout := f.plan()[0]
+		if _, err := room.Sign(ctx, w.Actor, payout.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, err := room.CloseInsolvency(ctx, w.Actor, id, "")
+		apptest.WantKind(t, err, errs.ActionNotPossible, "closed with a signed payout")
+		if _, err := room.Paid(ctx, w.Actor, payout.ID, "BANK-1"); err != nil {
+			t.Fatal(err)
+		}
+		closed, err := room.CloseInsolvency(ctx, w.Actor, id, "")
+		if err != nil || closed.State != insolvencies.Closed {
+			t.Fatalf("closed with an open claim: %+v, %v", closed, err)
+		}
+		_, err = room.Assess(ctx, w.Actor, list[1].ID, "")
+		apptest.WantKind(t, err, errs.ActionNotPossible, "a claim of a closed insolvency")
+		if got := f.plan(); len(got) != 1 {
+			t.Errorf("planned after closing: %+v", got)
+		}
+	})
+}
+
 // TestAWithdrawnInsolvencyPaysNothing: its claims can no longer be decided.
 func TestAWithdrawnInsolvencyPaysNothing(t *testing.T) {
 	t.Parallel()

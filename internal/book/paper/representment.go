@@ -186,7 +186,7 @@ func noteSection(r claims.Representment) section {
 		{"Booking", 24, "L"}, {"Date", 36, "L"}, {"Asked for the money", 60, "L"}, {"Already paid back", textWidth - 120, "R"},
 	}}
 	for _, b := range r.Bookings {
-		if !b.Note.At.IsZero() && b.Note.Elsewhere() {
+		if b.PaidByOthers() {
 			s.rows = append(s.rows, []string{
 				strconv.FormatInt(b.ID, 10), civil.DayOf(b.Note.At).Long(), askedWords[b.Note.Asked], amountOf(b.Note.PaidBack, b.Currency),
 			})

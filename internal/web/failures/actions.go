@@ -45,7 +45,7 @@ var actions = []action{
 	{
 		below: "close", button: "Close", title: "Close the insolvency of %s?", may: access.DecideFailures,
 		in: []insolvencies.State{insolvencies.ClaimsClosed}, do: func(a *app.App) use { return a.Claims.CloseInsolvency },
-		text: []string{"New payments stay unprotected until the merchant is reinstated. This cannot be undone."}, done: "Insolvency closed.",
+		text: []string{"New payments stay unprotected until the merchant is reinstated. Claims that are not decided are never paid. This cannot be undone."}, done: "Insolvency closed.",
 	},
 	{
 		below: "reinstate", button: "Reinstate merchant", title: "Reinstate %s?", may: access.DecideFailures,

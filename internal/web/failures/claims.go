@@ -230,12 +230,16 @@ var askedWords = map[certificates.Asked]string{
 
 // duplicateText is a warning if the traveller may be paid by others.
 func duplicateText(c claims.Claim) string {
-	if c.Note.At.IsZero() || !c.Note.Elsewhere() {
+	if !c.MayBeDuplicate() {
 		return ""
 	}
 	var says []string
-	if c.Note.PaidBack > 0 {
-		says = append(says, kit.Money(c.Note.PaidBack, c.Currency)+" has been paid back")
+	if c.Note.PaidBack > c.Refunded {
+		text := kit.Money(c.Note.PaidBack, c.Currency) + " has been paid back"
+		if c.Refunded > 0 {
+			text += " (refunds on record: " + kit.Money(c.Refunded, c.Currency) + ")"
+		}
+		says = append(says, text)
 	}
 	switch c.Note.Asked {
 	case certificates.AskedInsurer:
