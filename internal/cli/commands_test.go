@@ -253,6 +253,7 @@ func TestOperatorsCommands(t *testing.T) {
 		says("agent", "merchant", "list", "--site", "acme")
 		refused("linked", "supplier", "delete", "1", "--site", "acme")
 		says("Updated", "merchant", "set", "2", "--suppliers=", "--site", "acme")
+		says("Updated", "merchant", "set", "2", "--beneficiary-id", "BEN-204", "--settlement-currency", "GBP", "--payout-minimum", "50.00 GBP", "--site", "acme")
 		says("Deleted", "supplier", "delete", "1", "--site", "acme")
 		says("signed with a new key", "keys", "rotate")
 

@@ -179,14 +179,15 @@ type merchantSetCmd struct {
 	Suppliers         *[]int64                  `placeholder:"IDS" help:"Ids of the merchant's suppliers, such as 3,17."`
 	Reason            string                    `field:"lock_reason" help:"Reason for the lock, shown with the merchant. For a change that needs approval: shown to the operator who approves it."`
 
-	ServerToServer     *bool      `negatable:"" help:"Allow card payments. This flag and those below require the server-to-server profile."`
-	CardholderPresent  *bool      `negatable:"" help:"Allow payments with the cardholder present."`
-	MailFailures       *bool      `negatable:"" help:"E-mail the --primary-mail addresses about failed transactions."`
-	ChargebackMail     *string    `placeholder:"ADDRESSES" help:"E-mail addresses to notify about chargebacks, separated by commas."`
 	BeneficiaryID      *string    `name:"beneficiary-id" placeholder:"ID" help:"Id of the account that receives payouts."`
 	SettlementCurrency *string    `placeholder:"CODE" help:"Payout currency. An empty value means the base currency."`
 	PayoutMinimum      amountFlag `placeholder:"AMOUNT" help:"Minimum payout, in the payout currency, such as \"50.00 EUR\"."`
-	Descriptor         *string    `placeholder:"TEXT" help:"Text on cardholders' bank statements. An empty value removes it."`
+
+	ServerToServer    *bool   `negatable:"" help:"Allow card payments. This flag and those below require the server-to-server profile."`
+	CardholderPresent *bool   `negatable:"" help:"Allow payments with the cardholder present."`
+	MailFailures      *bool   `negatable:"" help:"E-mail the --primary-mail addresses about failed transactions."`
+	ChargebackMail    *string `placeholder:"ADDRESSES" help:"E-mail addresses to notify about chargebacks, separated by commas."`
+	Descriptor        *string `placeholder:"TEXT" help:"Text on cardholders' bank statements. An empty value removes it."`
 }
 
 // Run changes it.
@@ -234,8 +235,7 @@ func (c merchantSetCmd) checkProfile(p *program, in *merchant.ChannelFields) {
 	for field, given := range map[string]bool{
 		"server_to_server": c.ServerToServer != nil, "cardholder_present": c.CardholderPresent != nil,
 		"mail_failures": c.MailFailures != nil, "chargeback_mail": c.ChargebackMail != nil,
-		"beneficiary_id": c.BeneficiaryID != nil, "settlement_currency": c.SettlementCurrency != nil,
-		"payout_minimum": c.PayoutMinimum.given(), "descriptor": c.Descriptor != nil,
+		"descriptor": c.Descriptor != nil,
 	} {
 		if given {
 			in.Problems.Wrong(field, "This requires --profile server-to-server.")

@@ -152,7 +152,7 @@ type ChannelFields struct {
 	Locked          *bool    `json:"locked,omitempty"`
 	LockReason      *string  `json:"lock_reason,omitempty"` // of a locked channel; unlocking removes it
 	Suppliers       *[]int64 `json:"suppliers,omitempty"`
-	ProcessorFields          // ignored in the protection-only profile
+	ProcessorFields          // in the protection-only profile, all but those of payouts are ignored
 }
 
 // NewChannel makes a channel from the fields and their defaults. It adds problems to p. byOperator allows the fields
@@ -240,6 +240,7 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *errs.Problems) {
 	if !byOperator {
 		return
 	}
+	f.ProcessorFields.applyPayouts(c, p)
 	check.Set(&c.AccountType, f.AccountType)
 	check.Set(&c.ProtectionType, f.ProtectionType)
 	check.Set(&c.StatementPeriod, f.StatementPeriod)

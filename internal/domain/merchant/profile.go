@@ -120,27 +120,30 @@ type ProcessorFields struct {
 	Descriptor         *string `json:"descriptor,omitempty"` // "" removes it
 }
 
-// apply sets the fields. It keeps only the end of the tokenizer's key: package merchants encrypts and stores the key.
+// applyPayouts sets the fields of payouts, in both profiles.
+func (f ProcessorFields) applyPayouts(c *Channel, p *errs.Problems) {
+	check.Set(&c.BeneficiaryID, f.BeneficiaryID)
+	// A PUT may repeat the currency that an answer showed: that sets nothing, so that it still follows the base currency.
+	if f.SettlementCurrency != nil && *f.SettlementCurrency != c.Settlement() {
+		c.SettlementCurrency = *f.SettlementCurrency
+	}
+	check.Set(&c.PayoutMinimum, f.PayoutMinimum)
+	check.Line(p, "beneficiary_id", c.BeneficiaryID)
+	if c.SettlementCurrency != "" {
+		check.OneOf(p, "settlement_currency", c.SettlementCurrency, SettlementCurrencies)
+	}
+	if c.PayoutMinimum < 0 || c.PayoutMinimum > check.MaxAmount {
+		p.Wrong("payout_minimum", "Must be between 0 and %d minor units.", int64(check.MaxAmount))
+	}
+}
+
+// apply sets the fields of the server-to-server profile. It keeps only the end of the tokenizer's key: package merchants encrypts and stores the key.
 func (f ProcessorFields) apply(c *Channel, byOperator bool, p *errs.Problems) {
 	if byOperator {
 		check.Set(&c.CardholderPresent, f.CardholderPresent)
 		check.Set(&c.ServerToServer, f.ServerToServer)
-		check.Set(&c.BeneficiaryID, f.BeneficiaryID)
-		// A PUT may repeat the currency that an answer showed: that sets nothing, so that it still follows the base
-		// currency.
-		if f.SettlementCurrency != nil && *f.SettlementCurrency != c.Settlement() {
-			c.SettlementCurrency = *f.SettlementCurrency
-		}
-		check.Set(&c.PayoutMinimum, f.PayoutMinimum)
 		check.Set(&c.Descriptor, f.Descriptor)
-		check.Line(p, "beneficiary_id", c.BeneficiaryID)
 		check.Line(p, "descriptor", c.Descriptor)
-		if c.SettlementCurrency != "" {
-			check.OneOf(p, "settlement_currency", c.SettlementCurrency, SettlementCurrencies)
-		}
-		if c.PayoutMinimum < 0 || c.PayoutMinimum > check.MaxAmount {
-			p.Wrong("payout_minimum", "Must be between 0 and %d minor units.", int64(check.MaxAmount))
-		}
 	}
 	check.Set(&c.MailFailures, f.MailFailures)
 	check.Set(&c.ChargebackMail, f.ChargebackMail)

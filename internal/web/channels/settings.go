@@ -126,14 +126,14 @@ func (p *pages) fields(v *kit.Visit, form *kit.Form) merchant.ChannelFields {
 		in.AccountType, in.ProtectionType, in.Status = r.Text("account_type"), r.Text("protection_type"), r.Text("channel_status")
 		in.StatementPeriod, in.Locked, in.Reason = r.Text("statement_period"), r.Yes("locked"), form.Get("reason")
 		in.LockReason, in.Suppliers = r.Text("lock_reason"), suppliersOf(r)
+		in.BeneficiaryID, in.SettlementCurrency, in.PayoutMinimum = r.Text("beneficiary_id"), r.Text("settlement_currency"), payoutMinimum(r)
 	}
 	if p.app.Channels.Profile.Processes() {
 		in.MailFailures, in.ChargebackMail = r.Yes("mail_failures"), r.Text("chargeback_mail")
 		in.TokenizerID, in.TokenizerKey = r.Text("tokenizer_id"), r.Text("tokenizer_api_key")
 		if operator {
 			in.CardholderPresent, in.ServerToServer = r.Yes("cardholder_present"), r.Yes("server_to_server")
-			in.BeneficiaryID, in.SettlementCurrency, in.Descriptor = r.Text("beneficiary_id"), r.Text("settlement_currency"), r.Text("descriptor")
-			in.PayoutMinimum = payoutMinimum(r)
+			in.Descriptor = r.Text("descriptor")
 		}
 	}
 	if version := r.Number("version"); version != nil {

@@ -16,12 +16,19 @@ import (
 // TestTheLeastPayoutIsInTheCurrencyOfPayouts: if the form changes that currency, the amount has to be entered again.
 func TestTheLeastPayoutIsInTheCurrencyOfPayouts(t *testing.T) {
 	t.Parallel()
+	for _, profile := range []merchant.Profile{merchant.ServerToServerProfile, merchant.ProtectionOnlyProfile} {
+		t.Run(string(profile), func(t *testing.T) { setPayouts(t, profile) })
+	}
+}
+
+// setPayouts sets the payouts of a merchant with the form of its settings.
+func setPayouts(t *testing.T, profile merchant.Profile) {
 	h := webtest.New(t)
-	h.App.Channels.Profile = merchant.ServerToServerProfile
+	h.App.Channels.Profile = profile
 	c := h.Channel(merchant.ModeDraft, "EUR")
 	b := h.As(access.Operator)
 	in := url.Values{"name": {c.Name}, "currencies": {"EUR"}, "language": {"enGB"}, "account_mode": {"draft"}, "account_type": {c.AccountType},
-		"protection_type": {c.ProtectionType}, "statement_period": {"month"}, "other_protection": {"none"}}
+		"protection_type": {c.ProtectionType}, "statement_period": {"month"}, "other_protection": {"none"}, "beneficiary_id": {"BEN-204"}}
 	for _, step := range []struct {
 		minimum, shown, settle string
 		status                 int
@@ -47,7 +54,7 @@ func TestTheLeastPayoutIsInTheCurrencyOfPayouts(t *testing.T) {
 		if step.says != "" && !strings.Contains(a.Body, `name="payout_currency" value="GBP"`) {
 			t.Error("the form that is shown again is in the old currency still")
 		}
-		if now, err := h.App.Channels.Get(t.Context(), h.Actor, c.ID); err != nil || now.PayoutMinimum != step.want {
+		if now, err := h.App.Channels.Get(t.Context(), h.Actor, c.ID); err != nil || now.PayoutMinimum != step.want || now.BeneficiaryID != "BEN-204" {
 			t.Errorf("%+v: the least payout is %d, %v", step, now.PayoutMinimum, err)
 		}
 	}
