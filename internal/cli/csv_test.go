@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// noCSV are the commands that print JSON of one thing: their result, or an e-mail with its text. They neither list nor
+// noCSV are the commands that print JSON of one thing: their result, an e-mail with its text, or a paper. They neither list nor
 // report.
-var noCSV = []string{"backup", "restore", "clock set", "mail show"}
+var noCSV = []string{"backup", "restore", "clock set", "dispute representment", "mail show"}
 
 // csvArgs are the arguments of commands whose examples print no CSV in aShop.
 var csvArgs = map[string]string{
