@@ -124,15 +124,16 @@ type ClaimsBordereauRow struct {
 	LossDescription string `json:"loss_description"`
 	// The day on which the claim was made.
 	Opened string `json:"opened"`
-	// Closed: rejected, withdrawn, or paid with nothing reserved.
+	// Closed: rejected, paid with nothing reserved, or the insolvency is closed. Withdrawn: with the insolvency,
+	// or by itself.
 	Status string `json:"status"`
 	// Whether the claim was rejected.
 	Denied bool `json:"denied"`
-	// The day on which the claim was closed.
+	// The day on which the claim was closed or withdrawn.
 	Closed *string `json:"closed"`
 	// An ISO 4217 currency code.
 	OriginalCurrency string `json:"original_currency"`
-	// The payable amount of the claim.
+	// The disputed amount, in the original currency.
 	AmountClaimed string `json:"amount_claimed"`
 	// An ISO 4217 currency code.
 	SettlementCurrency string `json:"settlement_currency"`

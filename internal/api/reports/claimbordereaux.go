@@ -91,7 +91,7 @@ func ShowClaimBordereau(b claims.Bordereau) (claimBordereau, error) {
 		return claimBordereauRow{
 			Contract: r.Contract.Reference, Year: r.Year, Certificate: r.Certificate(), Claim: r.Reference(), Insured: b.Insured,
 			Inception: r.Inception, Expiry: dayOrNull(r.Expiry), Lost: r.Lost, Description: r.Description(), Opened: r.Opened, Status: r.Status(),
-			Denied: r.Denied(), Closed: dayOrNull(r.Closed), Original: r.Original, Claimed: money.FormatPlain(r.Payable, r.Original),
+			Denied: r.Denied(), Closed: dayOrNull(r.Closed), Original: r.Original, Claimed: money.FormatPlain(r.Claimed, r.Original),
 			Settlement: r.Settlement, claimReported: showReported(r.Reported, r.Settlement),
 		}
 	})

@@ -55,11 +55,11 @@ type BordereauRow struct {
 	Lost           civil.Day      // the day of the trigger
 	Inception      civil.Day      // of the cover
 	Expiry         civil.Day      // the last day of dispute; civil.NoDay if the payment is not in the snapshot
-	Opened, Closed civil.Day      // Closed is civil.NoDay while the claim is not settled
+	Opened, Closed civil.Day      // Closed is civil.NoDay until the claim or its insolvency is settled
 	Reopened       bool
 	State          claim.State
 	Original       money.Currency
-	Payable        int64 // minor units of Original
+	Claimed        int64 // the disputed amount, minor units of Original
 	Settlement     money.Currency
 	claim.Reported
 
@@ -76,13 +76,15 @@ func (r BordereauRow) Certificate() string {
 	return fmt.Sprintf("%d-%d-%d", r.SiteID, r.TransactionID, r.AllocationID)
 }
 
-// Status is one of the words of the reporting standard: Open, Reopened or Closed.
+// Status is one of the words of the reporting standard: Open, Re-opened, Closed or Withdrawn.
 func (r BordereauRow) Status() string {
 	switch {
+	case r.State == claim.StateWithdrawn:
+		return "Withdrawn"
 	case r.Closed != civil.NoDay:
 		return "Closed"
 	case r.Reopened:
-		return "Reopened"
+		return "Re-opened"
 	default:
 		return "Open"
 	}
@@ -174,7 +176,7 @@ func (r *Claims) Present(ctx context.Context, actor access.Actor, in BordereauQu
 		return Presentation{}, err
 	}
 	if !b.Final {
-		return Presentation{}, errs.WrongField("period", "This month is not over.")
+		return Presentation{}, errs.WrongField("period", "The month must have been over for at least 10 seconds.")
 	}
 	made := Presentation{Month: b.Period.First, Rows: int64(len(b.Rows)), By: actor.Username}
 	if made.SHA256, err = b.sha256(); err != nil {
@@ -279,15 +281,19 @@ func rowsAt(tx *store.Tx, siteID int64, from, knownAt time.Time) (rows []Bordere
 	years := map[account][]insolvencyAt{}
 	var order []account
 	for _, s := range states {
-		if s.State != insolvencies.Open && s.State != insolvencies.ClaimsClosed && s.State != insolvencies.Closed {
+		if s.State == insolvencies.Reported || s.State == insolvencies.Confirmed {
 			continue
 		}
-		i := insolvencyAt{closed: s.State != insolvencies.Open}
+		i := insolvencyAt{at: s}
 		if i.making, err = makingOf(tx, siteID, s.ID); err != nil {
 			return nil, err
 		}
 		if i.rows, err = i.making.rowsAt(tx, knownAt, names[i.ChannelID]); err != nil {
 			return nil, err
+		}
+		if s.State == insolvencies.Withdrawn {
+			rows = append(rows, i.withdrawn()...)
+			continue
 		}
 		key := account{claim.Year(i.TriggerAt), i.currency}
 		if years[key] == nil {
@@ -307,8 +313,16 @@ func rowsAt(tx *store.Tx, siteID int64, from, knownAt time.Time) (rows []Bordere
 // insolvencyAt is an insolvency with its claims, as they were at a time.
 type insolvencyAt struct {
 	making
-	closed bool
-	rows   []BordereauRow
+	at   insolvencies.StateAt
+	rows []BordereauRow
+}
+
+// withdrawn are the claims of an insolvency that was withdrawn. They are withdrawn with it: nothing is covered.
+func (i insolvencyAt) withdrawn() []BordereauRow {
+	for n := range i.rows {
+		i.rows[n].State, i.rows[n].Closed = claim.StateWithdrawn, civil.DayOf(i.at.Since)
+	}
+	return i.rows
 }
 
 // paidAmount is what payouts pay for a claim.
@@ -325,7 +339,7 @@ func cover(year []insolvencyAt, payments map[int64]paidAmount) (rows []Bordereau
 			return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.Source, b.Source), cmp.Compare(a.CaseID, b.CaseID),
 				cmp.Compare(a.ClaimID, b.ClaimID))
 		})
-		in[i] = claim.Insolvency{TriggerAt: y.TriggerAt, Cover: y.making.cover, Closed: y.closed}
+		in[i] = claim.Insolvency{TriggerAt: y.TriggerAt, Cover: y.making.cover, Closed: y.at.State != insolvencies.Open}
 		for _, r := range y.rows {
 			in[i].Claims = append(in[i].Claims, claim.Owed{Payable: r.value, Paid: payments[r.ClaimID].planned})
 		}
@@ -334,8 +348,11 @@ func cover(year []insolvencyAt, payments map[int64]paidAmount) (rows []Bordereau
 		for j, r := range year[i].rows {
 			paid := payments[r.ClaimID]
 			r.Reported, r.Closed = claim.Report(p.Parts[j], paid.before, paid.now), civil.NoDay
-			if r.Settled(r.State) {
+			switch {
+			case r.Settled(r.State):
 				r.Closed = civil.DayOf(r.since)
+			case year[i].at.State == insolvencies.Closed: // such as a claim that is not payable
+				r.Closed = civil.DayOf(year[i].at.Since)
 			}
 			rows = append(rows, r)
 		}

@@ -46,13 +46,13 @@ func (m making) rowsAt(tx *store.Tx, knownAt time.Time, merchant string) (rows [
 	for i, r := range rows {
 		place[r.ClaimID] = i
 	}
-	err = tx.Query(`SELECT e.claim_id, e.action, e.state, e.payable, e.value, e.first_day, e.recorded_at FROM claims c
+	err = tx.Query(`SELECT e.claim_id, e.action, e.state, e.disputed, e.value, e.first_day, e.recorded_at FROM claims c
 		JOIN claim_events e ON e.site_id = $1 AND e.claim_id = c.id
 		WHERE c.site_id = $1 AND c.insolvency_id = $2 AND e.recorded_at <= $3 ORDER BY e.id`, []any{m.SiteID, m.ID, store.Micros(knownAt)},
 		func(scan func(dest ...any) error) error {
 			var id int64
 			var h Happened
-			err := scan(&id, &h.Action, &h.State, &h.Payable, &h.Value, &h.FirstDay, store.Stored{Instant: &h.At})
+			err := scan(&id, &h.Action, &h.State, &h.Disputed, &h.Value, &h.FirstDay, store.Stored{Instant: &h.At})
 			rows[place[id]].follow(h)
 			return err
 		})
@@ -74,7 +74,7 @@ func (r *BordereauRow) follow(h Happened) {
 		r.since = h.At
 	}
 	r.Reopened = r.Reopened || h.Step() == "reopen"
-	r.State, r.Payable, r.value, r.first = h.State, h.Payable, h.Value, h.FirstDay
+	r.State, r.Claimed, r.value, r.first = h.State, h.Disputed, h.Value, h.FirstDay
 }
 
 // paymentsAt reads what payouts had paid for each claim of a site at a time, and before another.

@@ -2,12 +2,14 @@ package claims_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"holdfast/internal/book/claims"
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/terms"
@@ -139,7 +141,7 @@ func TestAPresentedMonthIsClosed(t *testing.T) {
 			t.Errorf("presented: %+v", b)
 		}
 		b, _ := f.bordereau("2024-07")
-		if len(b.Rows) != 2 || !b.Rows[0].Denied() || b.Rows[0].Status() != "Closed" || b.Rows[0].Incurred() != 0 || b.Rows[1].Reserve != 10_000 || b.Final {
+		if len(b.Rows) != 2 || !b.Rows[0].Denied() || b.Rows[0].Status() != "Closed" || b.Rows[0].Claimed != 60_000 || b.Rows[0].Incurred() != 0 || b.Rows[1].Reserve != 10_000 || b.Final {
 			t.Errorf("the month after: %+v", b)
 		}
 		for _, month := range []string{"", "2024", "2024-13"} {
@@ -151,5 +153,60 @@ func TestAPresentedMonthIsClosed(t *testing.T) {
 		finance.Role, finance.UserID = access.Finance, 99
 		_, err = room.Present(ctx, finance, claims.BordereauQuery{Month: "2024-05"})
 		apptest.WantKind(t, err, errs.Forbidden, "finance presents")
+	})
+}
+
+// TestClaimsEndWithTheirInsolvency: in the bordereau, a claim that is not payable is open until the insolvency is closed, and the claims of
+// a withdrawn insolvency are withdrawn with it. The months before stay as they were.
+func TestClaimsEndWithTheirInsolvency(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		room, ctx := w.App.Claims, t.Context()
+		for status, end := range map[string]func(id int64) error{
+			"Closed": func(id int64) error {
+				if _, err := w.App.Insolvencies.CloseClaims(ctx, w.Actor, id, ""); err != nil {
+					return err
+				}
+				_, err := room.CloseInsolvency(ctx, w.Actor, id, "")
+				return err
+			},
+			"Withdrawn": func(id int64) error {
+				_, err := room.WithdrawInsolvency(ctx, w.Actor, id, "A mistake")
+				return err
+			},
+		} {
+			f := fail(t, w, 1)
+			f.dispute(0, 60_000, 10)
+			f.Must(apptest.Linked(payment.ChargebackReversal, f.payments[0], f.bookings[0], 60_000))
+			f.make()
+			of := func(month string) (rows []claims.BordereauRow) {
+				b, _ := f.bordereau(month)
+				for _, r := range b.Rows {
+					if r.InsolvencyID == f.insolvency.ID {
+						rows = append(rows, r)
+					}
+				}
+				return rows
+			}
+			month := w.Now()
+			this, next := month.Format("2006-01"), month.AddDate(0, 1, 0).Format("2006-01")
+			before := of(this)
+			w.SetClock(month.AddDate(0, 1, 0))
+			if err := end(f.insolvency.ID); err != nil {
+				t.Fatal(err)
+			}
+			after := of(next)
+			if len(before) == 0 || len(after) != len(before) {
+				t.Fatalf("%d claims, then %d", len(before), len(after))
+			}
+			for i, r := range after {
+				if before[i].Status() != "Open" || r.Status() != status || r.Closed != civil.DayOf(w.Now()) || r.Incurred() != 0 {
+					t.Errorf("%s: %+v, before %+v", status, r, before[i])
+				}
+			}
+			if again := of(this); !slices.Equal(again, before) {
+				t.Errorf("%s: %+v, before %+v", status, again, before)
+			}
+		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 // BordereauColumns are the columns of the bordereau in files: as_of, and then the names of Lloyd's Coverholder Reporting Standards 5.2.
 var BordereauColumns = []string{
 	"as_of", "Reporting Period (End Date)", "Unique Market Reference (UMR)", "Year of Account", "Certificate Reference", "Claim Reference / Number",
-	"Insured Full Name or Company Name", "Risk Inception Date", "Risk Expiry Date", "Date of Loss", "Loss Description",
+	"Insured Full Name or Company Name", "Risk Inception Date", "Risk Expiry Date", "Date of Loss (From)", "Loss Description",
 	"Date Claim First Advised/Date Claim Made", "Date Claim Opened", "Claim Status", "Denial", "Date Closed", "Original Currency",
 	"Amount Claimed", "Settlement Currency", "Paid this month - Indemnity", "Paid this month - Fees", "Previously Paid - Indemnity",
 	"Previously Paid - Fees", "Reserve - Indemnity", "Reserve - Fees", "Total Incurred - Indemnity", "Total Incurred - Fees", "Total Incurred",
@@ -31,7 +31,7 @@ func (b Bordereau) Cells(r BordereauRow) []string {
 		b.AsOf.String(), b.Period.Last.String(), tabular.PlainCell(r.Contract.Reference), strconv.FormatInt(r.Year, 10), r.Certificate(),
 		r.Reference(), tabular.PlainCell(b.Insured), r.Inception.String(), dayOrNone(r.Expiry), r.Lost.String(), tabular.PlainCell(r.Description()),
 		r.Opened.String(), r.Opened.String(), r.Status(), denial, dayOrNone(r.Closed), string(r.Original),
-		money.FormatPlain(r.Payable, r.Original), string(r.Settlement), amount(r.Paid), none, amount(r.Previously), none, amount(r.Reserve), none,
+		money.FormatPlain(r.Claimed, r.Original), string(r.Settlement), amount(r.Paid), none, amount(r.Previously), none, amount(r.Reserve), none,
 		incurred, none, incurred,
 	}
 }

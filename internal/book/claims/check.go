@@ -12,7 +12,8 @@ type Checked struct {
 	Claim
 	// Recorded has the state, the amount and the people of the review by the history of the claim; its State is "" without a history.
 	Recorded claim.Review
-	Payable  int64 // by the history, as the next three
+	Disputed int64 // by the history, as the next four
+	Payable  int64
 	Value    int64
 	FirstDay civil.Day
 	Released bool
@@ -57,7 +58,7 @@ func (c *Checked) replay(tx *store.Tx) error {
 		case h.State == claim.StateOpen, h.State == claim.StateRejected, h.State == claim.StateWithdrawn:
 			kept = claim.Review{}
 		}
-		kept.State, c.Payable, c.Value, c.FirstDay = h.State, h.Payable, h.Value, h.FirstDay
+		kept.State, c.Disputed, c.Payable, c.Value, c.FirstDay = h.State, h.Disputed, h.Payable, h.Value, h.FirstDay
 		c.Recorded = kept
 	}
 	return err

@@ -285,7 +285,8 @@ type Happened struct {
 	ID       int64
 	Action   string
 	State    claim.State // after it
-	Payable  int64       // after it, as the next two
+	Disputed int64       // after it, as the next three
+	Payable  int64
 	Value    int64
 	FirstDay civil.Day
 	ByID     int64
@@ -302,17 +303,18 @@ func insertEvent(tx *store.Tx, actor access.Actor, c Claim, action, reason strin
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO claim_events (site_id, id, claim_id, action, state, payable, value, first_day, by_id, by_name, reason, recorded_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, c.SiteID, id, c.ID, action, c.State, c.Payable, c.Value, c.FirstDay,
-		actor.UserID, actor.Username, reason, store.Micros(tx.Now))
+	_, err = tx.Exec(`INSERT INTO claim_events (site_id, id, claim_id, action, state, disputed, payable, value, first_day, by_id, by_name, reason,
+			recorded_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`, c.SiteID, id, c.ID, action, c.State, c.Disputed, c.Payable,
+		c.Value, c.FirstDay, actor.UserID, actor.Username, reason, store.Micros(tx.Now))
 	return err
 }
 
 func historyOf(tx *store.Tx, siteID, claimID int64) (list []Happened, err error) {
-	err = tx.Query(`SELECT id, action, state, payable, value, first_day, by_id, by_name, reason, recorded_at FROM claim_events
+	err = tx.Query(`SELECT id, action, state, disputed, payable, value, first_day, by_id, by_name, reason, recorded_at FROM claim_events
 		WHERE site_id = $1 AND claim_id = $2 ORDER BY id`, []any{siteID, claimID}, func(scan func(dest ...any) error) error {
 		var h Happened
-		err := scan(&h.ID, &h.Action, &h.State, &h.Payable, &h.Value, &h.FirstDay, &h.ByID, &h.By, &h.Reason, store.Stored{Instant: &h.At})
+		err := scan(&h.ID, &h.Action, &h.State, &h.Disputed, &h.Payable, &h.Value, &h.FirstDay, &h.ByID, &h.By, &h.Reason,
+			store.Stored{Instant: &h.At})
 		list = append(list, h)
 		return err
 	})

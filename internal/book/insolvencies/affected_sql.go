@@ -108,15 +108,19 @@ func historyOf(tx *store.Tx, siteID, id int64) (list []Happened, err error) {
 type StateAt struct {
 	ID    int64
 	State State
+	Since time.Time // when it came into the state
 }
 
 // StatesAt reads the states that the insolvencies of a site had at a time, in order of their ids.
 func StatesAt(tx *store.Tx, siteID int64, at time.Time) (list []StateAt, err error) {
-	err = tx.Query(`SELECT insolvency_id, state FROM insolvency_events WHERE site_id = $1 AND recorded_at <= $2 ORDER BY insolvency_id, id`,
+	err = tx.Query(`SELECT insolvency_id, state, recorded_at FROM insolvency_events WHERE site_id = $1 AND recorded_at <= $2 ORDER BY insolvency_id, id`,
 		[]any{siteID, store.Micros(at)}, func(scan func(dest ...any) error) error {
 			var s StateAt
-			err := scan(&s.ID, &s.State)
+			err := scan(&s.ID, &s.State, store.Stored{Instant: &s.Since})
 			if n := len(list); n > 0 && list[n-1].ID == s.ID {
+				if list[n-1].State == s.State {
+					s.Since = list[n-1].Since
+				}
 				list = list[:n-1]
 			}
 			list = append(list, s)

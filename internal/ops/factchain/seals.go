@@ -61,7 +61,7 @@ var Facts = []Fact{
 		limit_id, transaction_id, crossed_at, recorded_at`},
 	{Table: "collateral", Columns: `site_id, record_id, kind, channel_id, currency, amount, from_day, to_day, reference, note,
 		author_id, author, recorded_at`},
-	{Table: "claim_events", Columns: `site_id, claim_id, action, state, payable, value, first_day, by_id, by_name, reason, recorded_at`},
+	{Table: "claim_events", Columns: `site_id, claim_id, action, state, disputed, payable, value, first_day, by_id, by_name, reason, recorded_at`},
 	{Table: "claim_bordereaux", Columns: `site_id, first_day, row_count, sha256, presented_by_id, presented_by, presented_at`},
 	{Table: "payouts", Columns: `site_id, number, channel_id, policy_currency, value, currency, amount, from_rate, to_rate, beneficiary,
 		planned_at`},

@@ -30,6 +30,7 @@ func (l *look) claim(c claims.Checked) {
 		return
 	}
 	same(l, at, "state", c.State, c.Recorded.State)
+	same(l, at, "disputed of its history", c.Claim.Disputed, c.Disputed)
 	same(l, at, "payable of its history", c.Claim.Payable, c.Payable)
 	same(l, at, "value of its history", c.Claim.Value, c.Value)
 	same(l, at, "first_day of its history", c.Claim.FirstDay, c.FirstDay)
@@ -44,7 +45,7 @@ func (l *look) claim(c claims.Checked) {
 		return
 	}
 	same(l, at, "first_day", c.Claim.FirstDay, is.FirstDay)
-	same(l, at, "disputed", c.Disputed, is.Disputed)
+	same(l, at, "disputed", c.Claim.Disputed, is.Disputed)
 	same(l, at, "loss", c.Loss, is.Loss)
 	same(l, at, "payable", c.Claim.Payable, is.Payable)
 	same(l, at, "represent", c.Represent, is.Represent)

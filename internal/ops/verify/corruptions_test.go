@@ -172,6 +172,7 @@ var corruptions = []corruption{
 			version, created_at, modified_at FROM claims`, false},
 	{"references", "a claim is gone", "claim_events", "claim_id", "claims bordereaux", `DELETE FROM claims`, false},
 	{"seals", "the history of a claim", "fact_seals", "digest of claim_events", "claims, claims bordereaux", `UPDATE claim_events SET payable = payable + 1`, false},
+	{"claims", "its disputed amount in the history", "claims", "disputed of its history", "seals, claims bordereaux", `UPDATE claim_events SET disputed = disputed + 1`, false},
 	{"claims", "its value in the history", "claims", "value of its history", "seals, claims bordereaux", `UPDATE claim_events SET value = value + 1`, false},
 	{"claims bordereaux", "another hash", "claim_bordereaux", "sha256", "seals", `UPDATE claim_bordereaux SET sha256 = 'ab'`, false},
 	{"claims bordereaux", "a number of rows", "claim_bordereaux", "row_count", "seals", `UPDATE claim_bordereaux SET row_count = 7`, false},

@@ -1744,7 +1744,8 @@ CREATE TABLE claim_events (
     claim_id    BIGINT NOT NULL,
     action      TEXT   NOT NULL, -- such as claim.approve
     state       TEXT   NOT NULL, -- after it
-    payable     BIGINT NOT NULL, -- after it, as the next two
+    disputed    BIGINT NOT NULL, -- after it, as the next three
+    payable     BIGINT NOT NULL,
     value       BIGINT NOT NULL, -- 0 while pending_rate
     first_day   BIGINT NOT NULL,
     by_id       BIGINT NOT NULL, -- 0: the program itself

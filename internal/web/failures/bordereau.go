@@ -101,7 +101,7 @@ func bordereauRow(v *kit.Visit, r claims.BordereauRow) kit.Row {
 	href := claimAt(v, r.ClaimID, "")
 	return kit.Row{Href: href, Cells: append([]kit.Cell{
 		kit.Linked(r.Reference(), href), kit.Words(r.Merchant), {Text: r.Status(), Plain: r.Status(), Tone: tone}, kit.OnDay(r.Opened),
-		kit.Words(r.Contract.Reference), kit.Words(fmt.Sprint(r.Year)), kit.Sum(r.Payable, r.Original),
+		kit.Words(r.Contract.Reference), kit.Words(fmt.Sprint(r.Year)), kit.Sum(r.Claimed, r.Original),
 	}, reportedCells(r.Reported, r.Settlement)...)}
 }
 
