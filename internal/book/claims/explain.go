@@ -39,6 +39,17 @@ func (r *Claims) Explain(ctx context.Context, actor access.Actor, id int64) (Exp
 			return x, err
 		}
 		x.Steps = claim.Explain(list[0], m.Failure(), c.ID)
+		if c.Priced && c.Payable > 0 {
+			atTrigger, _, err := m.atTrigger(tx, list[0].Quote.To)
+			if err != nil {
+				return x, err
+			}
+			converted, err := claim.ExplainValue(c.Payable, list[0].Quote, atTrigger)
+			if err != nil {
+				return x, err
+			}
+			x.Steps = append(x.Steps, converted...)
+		}
 		p, of, err := positionOf(tx, c.SiteID, c.InsolvencyID)
 		if i := slices.Index(of.ids, c.ID); i >= 0 {
 			x.Steps = append(x.Steps, p.Explain(of.cover, c.Value, i)...)
@@ -92,8 +103,11 @@ func (c Claim) coverText() string {
 // paidText starts with a space if there is any.
 func (c Claim) paidText() string {
 	text := ""
-	if c.Paid > 0 {
-		text = fmt.Sprintf(" %s has been paid or is in a payout.", money.FormatSigned(c.Paid, c.PolicyCurrency))
+	switch paid := money.FormatSigned(c.Paid, c.PolicyCurrency); {
+	case c.State == claim.StatePaid:
+		text = fmt.Sprintf(" %s has been paid.", paid)
+	case c.Paid > 0:
+		text = fmt.Sprintf(" %s has been paid or is in a payout.", paid)
 	}
 	if c.Overpaid > 0 {
 		text += fmt.Sprintf(" %s was overpaid and is set off against the next payout.", money.FormatSigned(c.Overpaid, c.PolicyCurrency))

@@ -22,6 +22,9 @@ func TestAClaimIsSummarized(t *testing.T) {
 		"All of the disputed €600.00 is payable. It is worth £512.20, which is covered in full. £512.20 has been paid or is in a payout.": func(c *Claim) {
 			c.PolicyCurrency, c.Value, c.Covered, c.Paid = "GBP", 51_220, 51_220, 51_220
 		},
+		"All of the disputed €600.00 is payable. The payable amount is covered in full. €600.00 has been paid.": func(c *Claim) {
+			c.State, c.Paid = claim.StatePaid, 60_000
+		},
 		"All of the disputed €600.00 is payable. There is no exchange rate to GBP yet.": func(c *Claim) {
 			c.PolicyCurrency, c.Priced, c.Value, c.Covered = "GBP", false, 0, 0
 		},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 )
@@ -103,6 +104,26 @@ func payableSteps(c Claim, left int64) []protection.Step {
 		steps = append(steps, step("represent", "disputed − payable = %d − %d = %d: %s", c.Disputed, c.Payable, c.Represent(), c.Reason.Text()))
 	}
 	return steps
+}
+
+// ExplainValue lists the steps in which InPolicyCurrency converts the payable amount of a claim. It returns no steps if the currencies are
+// equal. The error is money.ErrRange.
+func ExplainValue(payable int64, locked, atTrigger fx.Quote) (steps []protection.Step, err error) {
+	for _, c := range []struct {
+		fx.Quote
+		rate string
+	}{{locked, "locked rate"}, {atTrigger, "fixing of the trigger"}} {
+		if c.From == c.To {
+			continue
+		}
+		value, err := c.Convert(payable)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step("in "+string(c.To), "at the %s: %s", c.rate, c.Explain(payable, value)))
+		payable = value
+	}
+	return steps, nil
 }
 
 // Explain lists the steps in which the covered amount of a claim was computed. place is the place of the claim in the insolvency, and

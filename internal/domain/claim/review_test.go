@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"holdfast/internal/domain/claim"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 
@@ -139,6 +141,14 @@ R13 represent: disputed − payable = 40000 − 20000 = 20000: it was refunded
 	}
 	if steps := claim.Explain(a, failure(t), 3); steps != nil {
 		t.Errorf("an unknown dispute: %v", steps)
+	}
+	toEuro := fx.Quote{From: "GBP", To: "EUR", FromLeg: fx.Leg{Currency: "GBP", Rate: rate(t, "0.80")}, ToLeg: fx.Leg{Currency: "EUR", Rate: money.UnitRate()}}
+	steps, err := claim.ExplainValue(60_000, a.Quote, toEuro)
+	want = `R13 in GBP: at the locked rate: round(60000 · 10^(2−2) · 0.85/1) = round(51000.000000) = 51000, half away from zero
+R13 in EUR: at the fixing of the trigger: round(51000 · 10^(2−2) · 1/0.80) = round(63750.000000) = 63750, half away from zero
+`
+	if got := text(steps); got != want || err != nil {
+		t.Errorf("%s, %v\ninstead of\n%s", got, err, want)
 	}
 	c := cover(50_000, 0)
 	p := claim.Positions([]claim.Insolvency{insolvency(t, "2026-06-10", c, claim.Owed{Payable: 59_500, Paid: 20_000}, claim.Owed{Payable: 25_500})})[0]

@@ -1,6 +1,8 @@
 package fx
 
 import (
+	"fmt"
+	"math/big"
 	"time"
 
 	"holdfast/internal/domain/civil"
@@ -31,6 +33,18 @@ type Quote struct {
 // Convert converts minor units of From to minor units of To, rounded once. The error is money.ErrRange.
 func (q Quote) Convert(amount int64) (int64, error) {
 	return money.Convert(amount, q.From, q.To, q.FromLeg.Rate, q.ToLeg.Rate)
+}
+
+// Explain explains how the quote converted an amount to a value.
+func (q Quote) Explain(amount, value int64) string {
+	exact := new(big.Rat).Mul(big.NewRat(amount, 1), new(big.Rat).Quo(q.ToLeg.Rate.Rat(), q.FromLeg.Rate.Rat()))
+	shift := q.To.Exponent() - q.From.Exponent()
+	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil))
+	if shift < 0 {
+		power.Inv(power)
+	}
+	return fmt.Sprintf("round(%d · 10^(%d−%d) · %s/%s) = round(%s) = %d, half away from zero",
+		amount, q.To.Exponent(), q.From.Exponent(), q.ToLeg.Rate, q.FromLeg.Rate, exact.Mul(exact, power).FloatString(6), value)
 }
 
 // Lock finds the quote that prices a payment for good (R9): from the currency of the amount to that of the policy.

@@ -159,12 +159,5 @@ func valueText(q fx.Quote, amount, value int64) string {
 	if q.From == q.To {
 		return fmt.Sprintf("%s is the policy currency: PV = %d", q.From, value)
 	}
-	exact := new(big.Rat).Mul(big.NewRat(amount, 1), new(big.Rat).Quo(q.ToLeg.Rate.Rat(), q.FromLeg.Rate.Rat()))
-	shift := q.To.Exponent() - q.From.Exponent()
-	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil))
-	if shift < 0 {
-		power.Inv(power)
-	}
-	return fmt.Sprintf("PV = round(%d · 10^(%d−%d) · %s/%s) = round(%s) = %d, half away from zero",
-		amount, q.To.Exponent(), q.From.Exponent(), q.ToLeg.Rate, q.FromLeg.Rate, exact.Mul(exact, power).FloatString(6), value)
+	return "PV = " + q.Explain(amount, value)
 }

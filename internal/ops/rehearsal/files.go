@@ -78,7 +78,7 @@ func (b book) lines(processor string, day int) (list []filed) {
 	return list
 }
 
-// The case about a payment that nobody knows: it stays unmatched.
+// The case about an unknown payment: it stays unmatched.
 const (
 	strayDay    = 5
 	strayNumber = MostPayments + 1

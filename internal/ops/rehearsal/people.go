@@ -134,7 +134,7 @@ func (e *event) takeNote(ctx context.Context, p part) error {
 	if err != nil {
 		return err
 	}
-	return e.tell(ctx, "the traveller of booking %d has claimed from the insurer, too", p.BookingID)
+	return e.tell(ctx, "the traveller of booking %d has also claimed from an insurer", p.BookingID)
 }
 
 // cases reads the first case about each part, by its id. A processor's cases of other parts have other ids.
@@ -178,7 +178,7 @@ func (e *event) represent(ctx context.Context, p part) error {
 			return err
 		}
 	}
-	if _, err := e.Disputes.Represent(ctx, e.actor, c.ID, "The traveller was told of the days of the journey."); err != nil {
+	if _, err := e.Disputes.Represent(ctx, e.actor, c.ID, "The booking confirmation has the days of the journey."); err != nil {
 		return err
 	}
 	return e.tell(ctx, "dispute %d represented with evidence", c.ID)

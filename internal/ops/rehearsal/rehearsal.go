@@ -166,9 +166,9 @@ func (e *event) begin(ctx context.Context, channelID int64) error {
 	case len(list.Items) > 0:
 		return insolvent("Merchant %d is already insolvent: insolvency %d is %s.", channelID, list.Items[0].ID, list.Items[0].State)
 	case e.channel.Insolvency.InForce():
-		return insolvent("Merchant %d is still insolvent since insolvency %d. Reinstate it first.", channelID, e.channel.Insolvency.ID)
+		return insolvent("Merchant %d is still insolvent after insolvency %d. Reinstate it first.", channelID, e.channel.Insolvency.ID)
 	case e.channel.WasTest:
-		return nothingAtRisk("Merchant %d is a test merchant: nothing of it is at risk.", channelID)
+		return nothingAtRisk("Merchant %d is a test merchant, so nothing is at risk.", channelID)
 	}
 	if err := e.atRisk(ctx, now); err != nil {
 		return err

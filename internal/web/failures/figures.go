@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/book/claims"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/web/chart"
 	"holdfast/internal/web/kit"
@@ -14,9 +15,10 @@ import (
 
 // figuresView has the figures of an insolvency.
 type figuresView struct {
-	Facts  []kit.Fact
-	Chart  template.HTML // "" without claims
-	Tables []*kit.Table  // by day, scheme and reason
+	Facts    []kit.Fact
+	Chart    template.HTML // "" without claims
+	Tables   []*kit.Table  // by day, scheme and reason
+	Approved bool          // a claim is approved or paid, so that the insolvency can no longer be withdrawn
 }
 
 // figures reads the exposed, disputed, payable, covered, paid and recovered amounts, with the claims by day, scheme and reason.
@@ -25,7 +27,7 @@ func (p *pages) figures(v *kit.Visit, id int64) (*figuresView, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := &figuresView{}
+	view := &figuresView{Approved: r.Claims[claim.StateApproved]+r.Claims[claim.StatePaid] > 0}
 	for _, f := range []struct {
 		name   string
 		amount int64
@@ -45,7 +47,7 @@ func (p *pages) figures(v *kit.Visit, id int64) (*figuresView, error) {
 	if r.Breakdown.Total.Claims == 0 {
 		return view, nil
 	}
-	schemes, reasons, days := sumTable("schemes", "Scheme"), sumTable("reasons", "Not payable because"), sumTable("days", "Disputed on")
+	schemes, reasons, days := sumTable("schemes", "Scheme"), sumTable("reasons", "Reason"), sumTable("days", "Disputed on")
 	for _, s := range r.Breakdown.Schemes {
 		schemes.Rows = append(schemes.Rows, sumRow(kit.Words(kit.Say(s.Scheme.Label())), s.Sum, r.Currency))
 	}
@@ -71,7 +73,7 @@ func claimsChart(r claims.Report) chart.Chart {
 	c := chart.Chart{
 		ID: "claims", Kind: chart.Area, Title: "Claims and deadlines", Currency: r.Currency, Names: "At the end of",
 		Series:  []string{"Payable claims", "Can still be disputed"},
-		Caption: "Undelivered amounts of the snapshot in " + string(r.Currency) + ". Days to come are without new disputes.",
+		Caption: "Undelivered amounts of the snapshot in " + string(r.Currency) + ". Future days assume no new disputes.",
 	}
 	last := ""
 	for _, x := range r.Breakdown.RunOff {

@@ -3,6 +3,7 @@ package failures
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,9 +62,13 @@ func (p *pages) insolvency(v *kit.Visit) error {
 	}
 	view := insolvencyView{Insolvency: i, Facts: factsOf(v, i, c), Steps: stepsOf(i, history), History: historyOf(history)}
 	view.Next, view.Tone = nextOf(v, i)
+	acts := append(rehearsalActs(v, i), actsOf(v, i)...)
 	if !i.Snapshot.MadeAt.IsZero() {
 		if view.Figures, err = p.figures(v, id); err != nil {
 			return err
+		}
+		if view.Figures.Approved {
+			acts = slices.DeleteFunc(acts, func(l kit.Link) bool { return l.Href == at(v, id, "/withdraw") })
 		}
 		view.Claims = v.At("/claims?insolvencies=" + kit.Ident(id).Plain)
 		if view.Affected, err = p.affected(v, i); err != nil {
@@ -74,7 +79,7 @@ func (p *pages) insolvency(v *kit.Visit) error {
 		}
 	}
 	return v.Show(p.Pages, "insolvency.html", kit.Page{
-		Title: "Failure of " + c.Name, Menu: menu, Path: above(v), Acts: append(rehearsalActs(v, i), actsOf(v, i)...), Data: view,
+		Title: "Failure of " + c.Name, Menu: menu, Path: above(v), Acts: acts, Data: view,
 		Refresh: i.State == insolvencies.Confirmed, Wide: true,
 	})
 }
