@@ -91,8 +91,8 @@ type Claim struct {
 	Released bool `json:"released"`
 	// The traveller's latest note on the certificate of the booking. Null if there is none.
 	TravellerNote *TravellerNote `json:"traveller_note"`
-	// Whether the traveller has already received money back, or has asked an insurer or another protection scheme
-	// for it.
+	// Whether the traveller has received more back than the refunds on record, or has asked an insurer or another
+	// protection scheme for it.
 	MayBeDuplicate bool `json:"may_be_duplicate"`
 	// The user who assessed it.
 	AssessedBy *string `json:"assessed_by"`

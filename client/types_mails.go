@@ -33,6 +33,7 @@ const (
 	MailKindHeads              MailKind = "heads"
 	MailKindProtectionAnswered MailKind = "protection_answered"
 	MailKindInsolvency         MailKind = "insolvency"
+	MailKindPayout             MailKind = "payout"
 	MailKindDisputeDue         MailKind = "dispute_due"
 	MailKindInvitation         MailKind = "invitation"
 	MailKindAccess             MailKind = "access"

@@ -76,6 +76,18 @@ func Managers(tx *store.Tx, siteID int64, limit int) ([]string, error) {
 	return Operators(tx, siteID, limit)
 }
 
+// Signers returns the e-mail addresses of the people who sign off the payouts of a site, without duplicates and at most limit: each
+// member with can_sign_off_payout, other than read_only, who has accepted the invitation or, if none of them has an address, the operators.
+func Signers(tx *store.Tx, siteID int64, limit int) ([]string, error) {
+	found, err := addressesOf(tx, `SELECT u.email FROM users u JOIN memberships m ON m.user_id = u.id
+		WHERE m.site_id = $1 AND m.can_sign_off_payout AND m.role <> $2 AND m.accepted AND u.email <> ''
+		ORDER BY u.id LIMIT $3`, siteID, access.ReadOnly, limit)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	return Operators(tx, siteID, limit)
+}
+
 // Operators reads the addresses of the operator's people, each once. They are the same for each site.
 func Operators(tx *store.Tx, _ int64, limit int) ([]string, error) {
 	return addressesOf(tx, `SELECT email FROM users WHERE operator AND email <> '' ORDER BY id LIMIT $1`, limit)

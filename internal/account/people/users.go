@@ -205,8 +205,3 @@ func MembershipsOf(tx *store.Tx, userID int64) ([]Membership, error) {
 func UnknownUser(err error) error {
 	return store.NotFoundAs(errs.SettingNotFound, err, "User not found.")
 }
-
-// ErrOtherSite is the error of a caller whose credentials are for another site.
-func ErrOtherSite() error {
-	return errs.New(errs.Forbidden, "Your account does not have access to this site.")
-}

@@ -382,7 +382,7 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 		if session.User.Operator {
 			page.Include = nil
 		} else if len(memberships) == 0 {
-			return people.ErrOtherSite()
+			return access.ErrOtherSite()
 		}
 		list, err := merchants.SitesPage(tx, merchants.SiteFilter{}, page)
 		if err != nil {

@@ -136,7 +136,7 @@ func (c *Caller) enter(secret, address string, elsewhere bool, now time.Time) (a
 	case !ok: // its creator's access ends in this moment, and the token with it
 		return access.Actor{}, errTokenInvalid()
 	case elsewhere:
-		return access.Actor{}, people.ErrOtherSite()
+		return access.Actor{}, access.ErrOtherSite()
 	case !c.Token.ComesFrom(address):
 		return access.Actor{}, errs.New(errs.Forbidden, "This API token cannot be used from this IP address.")
 	}
@@ -172,7 +172,7 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (access.Ac
 	actor, ok := caller.User.ActorAt(caller.Membership)
 	switch {
 	case !ok:
-		return access.Actor{}, people.ErrOtherSite()
+		return access.Actor{}, access.ErrOtherSite()
 	case actor.SiteID == 0:
 		return access.Actor{}, errNoSite()
 	// A JWT is for all sites of its user, and its times are by the real clock. If the clock of this site was moved
@@ -231,7 +231,7 @@ func entrance(tx *store.Tx, user people.User, path string) (merchant.Site, acces
 	actor, ok := user.ActorAt(caller.Membership)
 	switch {
 	case !ok:
-		return merchant.Site{}, access.Actor{}, people.ErrOtherSite()
+		return merchant.Site{}, access.Actor{}, access.ErrOtherSite()
 	case actor.SiteID == 0:
 		return merchant.Site{}, access.Actor{}, errNoSite()
 	}

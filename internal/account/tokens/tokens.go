@@ -131,7 +131,7 @@ func keepAccess(tx *store.Tx, siteID, userID int64) error {
 	}
 	err = people.LockMembership(tx, siteID, userID)
 	if errors.Is(err, store.ErrNotFound) {
-		return people.ErrOtherSite()
+		return access.ErrOtherSite()
 	}
 	return err
 }

@@ -83,7 +83,7 @@ func (r *Claims) Document(ctx context.Context, actor access.Actor, id int64, mos
 		return Document{}, err
 	}
 	found, err := sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (d Document, err error) {
-		if d.Payout, err = payoutByID(tx, actor.SiteID, id); err != nil {
+		if d.Payout, err = PayoutByID(tx, actor.SiteID, id); err != nil {
 			return d, err
 		}
 		site, err := sites.Alone(tx, actor.SiteID)
@@ -109,7 +109,7 @@ func (r *Claims) Payout(ctx context.Context, actor access.Actor, id int64) (Payo
 	if err := actor.Require(access.ReadPayouts); err != nil {
 		return Payout{}, err
 	}
-	found, err := sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (Payout, error) { return payoutByID(tx, actor.SiteID, id) })
+	found, err := sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (Payout, error) { return PayoutByID(tx, actor.SiteID, id) })
 	return found, unknownPayout(err, id)
 }
 
@@ -129,7 +129,7 @@ func (r *Claims) PayoutLines(ctx context.Context, actor access.Actor, id int64) 
 		return nil, err
 	}
 	list, err := sites.Read(ctx, r.DB, actor, func(tx *store.Tx) ([]PayoutLine, error) {
-		if _, err := payoutByID(tx, actor.SiteID, id); err != nil {
+		if _, err := PayoutByID(tx, actor.SiteID, id); err != nil {
 			return nil, err
 		}
 		return linesOfPayout(tx, actor.SiteID, id)
@@ -300,7 +300,7 @@ func (r *Claims) settle(
 		if err := lockClaims(tx, actor.SiteID); err != nil {
 			return Payout{}, idempotency.Outcome{}, err
 		}
-		p, err := payoutByID(tx, actor.SiteID, id)
+		p, err := PayoutByID(tx, actor.SiteID, id)
 		if err != nil {
 			return p, idempotency.Outcome{}, err
 		}

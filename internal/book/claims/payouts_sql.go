@@ -90,10 +90,17 @@ func addPaid(tx *store.Tx, p Payout, sign int64) error {
 	return err
 }
 
-func payoutByID(tx *store.Tx, siteID, id int64) (Payout, error) {
+// PayoutByID reads a payout. The error is store.ErrNotFound if there is none.
+func PayoutByID(tx *store.Tx, siteID, id int64) (Payout, error) {
 	return scanPayout(func(dest ...any) error {
 		return tx.QueryRow(`SELECT `+payoutColumns+` FROM payouts WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
+}
+
+// Planned returns the first payout of a site that waits for a signature, or 0, and how many there are.
+func Planned(tx *store.Tx, siteID int64) (first, count int64, err error) {
+	err = tx.QueryRow(`SELECT COALESCE(MIN(id), 0), COUNT(*) FROM payouts WHERE site_id = $1 AND state = 'planned'`, []any{siteID}, &first, &count)
+	return first, count, err
 }
 
 func payoutsPage(tx *store.Tx, siteID int64, f PayoutFilter, page store.Page) (store.List[Payout], error) {

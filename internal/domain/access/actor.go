@@ -212,3 +212,8 @@ func (a Actor) Require(p Permission) error {
 	}
 	return errs.New(errs.Forbidden, "The role %s is not allowed to %s.", a.Role, p)
 }
+
+// ErrOtherSite is the error of a caller whose credentials are for another site.
+func ErrOtherSite() error {
+	return errs.New(errs.Forbidden, "Your account does not have access to this site.")
+}

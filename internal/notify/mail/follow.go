@@ -29,7 +29,7 @@ const followTurns = 100
 
 // news are the event types that e-mails are about.
 var news = append([]event.Type{event.TransactionCompleted, event.TransactionFailed, event.WebhookDisabled, event.ChannelProtectionAsked,
-	event.ChannelProtectionAnswered, event.DisputeDue}, failures...)
+	event.ChannelProtectionAnswered, event.DisputeDue}, slices.Concat(failures, payouts)...)
 
 // Follow queues the e-mails about events since the last call, a bounded number per call. It returns more if there may be
 // some left. A site's mark advances in the same write that stores its e-mails, so a crash neither loses nor duplicates any,
@@ -131,6 +131,8 @@ func (m *Mails) mailsAbout(tx *store.Tx, f facts, e event.Event) ([]Mail, error)
 		return m.mailsAboutWebhook(tx, f.site, e)
 	case e.Type == event.DisputeDue:
 		return m.mailsAboutDispute(tx, f.site, e)
+	case slices.Contains(payouts, e.Type):
+		return m.mailsAboutPayout(tx, f.site, e)
 	case slices.Contains(failures, e.Type):
 		return m.mailsAboutInsolvency(tx, f.site, e)
 	case !aboutPayment(e.Type):

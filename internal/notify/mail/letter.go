@@ -58,6 +58,7 @@ type Letter struct {
 	Report     *ReportFacts     `json:"report,omitempty"` // data of a report
 	Insolvency *InsolvencyFacts `json:"insolvency,omitempty"`
 	Dispute    *DisputeFacts    `json:"dispute,omitempty"`
+	Payout     *PayoutFacts     `json:"payout,omitempty"`
 	Link       string           `json:"link,omitempty"` // hash of the e-mail's one-time link, never its secret
 }
 

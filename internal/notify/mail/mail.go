@@ -50,11 +50,12 @@ const (
 	// InsolvencyReported goes to operators, Insolvency to the site's admins.
 	InsolvencyReported Kind = "insolvency_reported"
 	Insolvency         Kind = "insolvency"
+	PayoutKind         Kind = "payout" // to those who sign it off, and to the site's admins once it was paid or has failed
 )
 
 // Kinds lists the kinds.
 var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password, AddressKind, AddressChanged,
-	ReportKind, DisputeDue, ProtectionAsked, ProtectionAnswered, InsolvencyReported, Insolvency}
+	ReportKind, DisputeDue, ProtectionAsked, ProtectionAnswered, InsolvencyReported, Insolvency, PayoutKind}
 
 // State is the delivery status of an e-mail.
 type State string

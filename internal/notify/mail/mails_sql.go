@@ -144,9 +144,9 @@ func triedSince(tx *store.Tx, after time.Time) (n int, err error) {
 	return n, err
 }
 
-// claim records the start of an attempt, before connecting to the server. The error is store.ErrNotFound if the e-mail is no
+// claimDue records the start of an attempt, before connecting to the server. The error is store.ErrNotFound if the e-mail is no
 // longer due: another process has it.
-func claim(tx *store.Tx, key store.Key) (Mail, error) {
+func claimDue(tx *store.Tx, key store.Key) (Mail, error) {
 	now := sites.RealNow(tx)
 	return scanMail(func(dest ...any) error {
 		return tx.QueryRow(`UPDATE mails SET state = $3, attempts = attempts + 1, tried_at = $4, modified_at = $4, next_at = $5

@@ -111,7 +111,7 @@ func (m *Mails) inTurns(tx *store.Tx, sites []int64, limit int) (picked []store.
 func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
 	var mail Mail
 	err := m.Store.Write(ctx, key.SiteID, func(tx *store.Tx) (err error) {
-		mail, err = claim(tx, key)
+		mail, err = claimDue(tx, key)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {

@@ -94,7 +94,7 @@ func (m *Mails) text(ctx context.Context, mail Mail) (Message, error) {
 			return Message{}, err
 		}
 	}
-	if mail.Letter.Protection != nil || mail.Letter.Insolvency != nil || mail.Letter.Dispute != nil {
+	if mail.Letter.Protection != nil || mail.Letter.Insolvency != nil || mail.Letter.Dispute != nil || mail.Letter.Payout != nil {
 		link = m.Addresses.Dashboard
 	}
 	return mail.Letter.write(mail.Kind, link)
@@ -208,6 +208,8 @@ func (w *writer) view(link string) view {
 		w.aboutDispute(&v, link)
 	case InsolvencyReported, Insolvency:
 		w.aboutInsolvency(&v, link)
+	case PayoutKind:
+		w.aboutPayout(&v, link)
 	case ReportKind:
 		w.toReader(&v)
 	case Invitation, Access, Password, AddressKind, AddressChanged:

@@ -29,6 +29,7 @@ func TestEveryMailInEveryLanguage(t *testing.T) {
 			letter.Report = &mail.ReportFacts{Title: "Exposure", About: "At the end of 10 Jun 2024.", File: "exposure.csv", Bytes: 10, When: "every Monday", Address: link}
 			letter.Protection = &mail.ProtectionFacts{State: underwriting.Refused, Company: "Alpine", Note: "No.", Page: "/x"}
 			letter.Insolvency = &mail.InsolvencyFacts{Event: "insolvency.confirmed", Kind: "liquidation", Evidence: "A notice", Page: "/x"}
+			letter.Payout = &mail.PayoutFacts{State: "planned", Number: 3, Amount: 100, Currency: "EUR", Page: "/x"}
 			letter.Dispute = &mail.DisputeFacts{Source: "adyen", CaseID: "DP01", Amount: 100, Currency: "EUR", Reason: "13.1", Page: "/x"}
 			made, err := mail.Write(letter, kind, link)
 			if err != nil {
@@ -44,7 +45,7 @@ func TestEveryMailInEveryLanguage(t *testing.T) {
 				t.Errorf("%s %s: %d bytes of HTML, %d of the image", language, kind, len(made.HTML), len(made.Code))
 			}
 			links := slices.Contains([]mail.Kind{mail.Receipt, mail.Refund, mail.Invitation, mail.Access, mail.Password, mail.AddressKind, mail.ReportKind, mail.ProtectionAsked,
-				mail.ProtectionAnswered, mail.InsolvencyReported, mail.Insolvency, mail.DisputeDue}, kind)
+				mail.ProtectionAnswered, mail.InsolvencyReported, mail.Insolvency, mail.DisputeDue, mail.PayoutKind}, kind)
 			if strings.Contains(made.Text, link) != links || strings.Contains(made.HTML, link) != links {
 				t.Errorf("%s %s: the link is in %q", language, kind, made.Text)
 			}
