@@ -46,8 +46,9 @@ func OfAllocations(tx *store.Tx, siteID int64, allocations []int64) ([]Disputed,
 	sqltext.In(&w, "a.id", allocations)
 	var list []Disputed
 	var ids []int64
-	err := tx.Query(`SELECT a.id, d.id FROM allocations a JOIN disputes d ON d.site_id = $1 AND d.transaction_id = a.transaction_id
-		WHERE `+w.Text.String()+` ORDER BY a.id, d.id`, w.Args, func(scan func(dest ...any) error) error {
+	// A CROSS JOIN makes SQLite start with the allocations. Otherwise it reads all disputes of the site.
+	err := tx.Query(`SELECT a.id, d.id FROM allocations a CROSS JOIN disputes d
+		WHERE d.site_id = $1 AND d.transaction_id = a.transaction_id AND `+w.Text.String()+` ORDER BY a.id, d.id`, w.Args, func(scan func(dest ...any) error) error {
 		var d Disputed
 		err := scan(&d.AllocationID, &d.DisputeID)
 		list, ids = append(list, d), append(ids, d.DisputeID)
@@ -78,9 +79,8 @@ type partKey struct{ allocation, movement int64 }
 func partsOfMovements(tx *store.Tx, allocations *sqltext.Where) (map[partKey]int64, error) {
 	parts := map[partKey]int64{}
 	err := tx.Query(`SELECT e.allocation_id, e.transaction_id, e.amount FROM allocations a
-		JOIN allocation_events e ON e.site_id = $1 AND e.allocation_id = a.id
-		JOIN dispute_postings p ON p.site_id = $1 AND p.movement_id = e.transaction_id
-		WHERE `+allocations.Text.String(), allocations.Args, func(scan func(dest ...any) error) error {
+		CROSS JOIN allocation_events e CROSS JOIN dispute_postings p
+		WHERE e.site_id = $1 AND e.allocation_id = a.id AND p.site_id = $1 AND p.movement_id = e.transaction_id AND `+allocations.Text.String(), allocations.Args, func(scan func(dest ...any) error) error {
 		var key partKey
 		var amount int64
 		err := scan(&key.allocation, &key.movement, &amount)
