@@ -67,7 +67,7 @@ bench-peer: ## build and vet bench/pocketbase, a separate module
 bench-exposure: ## time exposure reports over BENCH (1000000) payments; ARGS=-large also runs ten times as many
 	go run ./cmd/benchexposure -payments $(BENCH) $(ARGS)
 
-bench-disputes: ## time the import of 50,000 disputes against BENCH (1000000) allocations
+bench-disputes: ## time the failure of one of ten merchants and the import of 50,000 disputes, over BENCH (1000000) payments
 	go run ./cmd/benchdisputes -payments $(BENCH) $(ARGS)
 
 bench-dashboard: ## time each dashboard page; ARGS="-database FILE" (default: the demo's database)
