@@ -1,6 +1,8 @@
 package claims_test
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,6 +21,8 @@ import (
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/dbtest"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // earnest makes the site no sandbox any more: each step needs the people that the rules ask for.
@@ -72,6 +76,46 @@ func TestTheAssessorNeverApproves(t *testing.T) {
 		apptest.WantKind(t, err, errs.SamePerson, "approved twice")
 		if c, err := room.Approve(ctx, three, list[0].ID, ""); err != nil || c.State != claim.StateApproved {
 			t.Errorf("a second person: %+v, %v", c, err)
+		}
+	})
+}
+
+// TestSeveralPeopleReviewAtOnce: above two_signatures a claim is approved by two people, neither of whom assessed it last.
+func TestSeveralPeopleReviewAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		limit := int64(50_000)
+		w.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-06-03"), Cover: terms.CoverFields{TwoSignatures: &limit}})
+		f := fail(t, w, 1)
+		f.dispute(0, 60_000, 10)
+		id := f.make()[0].ID
+		f.earnest()
+		people := []access.Actor{f.person(101), f.person(102), f.person(103), f.person(104)}
+		var running errgroup.Group
+		for _, one := range people {
+			for _, do := range []func(context.Context, access.Actor, int64, string) (claims.Claim, error){w.App.Claims.Assess, w.App.Claims.Approve} {
+				running.Go(func() error {
+					_, err := do(t.Context(), one, id, "")
+					if errs.Is(err, errs.ActionNotPossible) || errs.Is(err, errs.SamePerson) {
+						return nil // another was first
+					}
+					return err
+				})
+			}
+		}
+		if err := running.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range people { // those who have not decided yet
+			_, err := w.App.Claims.Approve(t.Context(), one, id, "")
+			if err != nil && !errs.Is(err, errs.ActionNotPossible) && !errs.Is(err, errs.SamePerson) {
+				t.Fatal(err)
+			}
+		}
+		c, err := w.App.Claims.Get(t.Context(), w.Actor, id)
+		if err != nil || c.State != claim.StateApproved || len(c.ApprovedBy) != 2 || c.ApprovedBy[0] == c.ApprovedBy[1] ||
+			slices.Contains(c.ApprovedBy, c.AssessedBy) {
+			t.Errorf("%+v, %v", c, err)
 		}
 	})
 }
