@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
 	"holdfast/internal/store"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/kit"
 )
 
@@ -82,7 +83,7 @@ func (p *pages) channels(v *kit.Visit) error {
 		Filter                  *kit.Form
 		Modes, Types, Statement any
 		Send                    string
-	}{made, &form, wordChoices(profile.Modes(), "All"), wordChoices(profile.AccountTypes(), "All"), wordChoices(terms.StatementPeriods, "All"), v.At("/channels")}})
+	}{made, &form, choices.Words(profile.Modes(), "All"), choices.Words(profile.AccountTypes(), "All"), choices.Words(terms.StatementPeriods, "All"), v.At("/channels")}})
 }
 
 func channelRow(v *kit.Visit, c merchant.Channel) kit.Row {
@@ -95,16 +96,4 @@ func channelRow(v *kit.Visit, c merchant.Channel) kit.Row {
 		kit.AtInstant(c.CreatedAt), kit.State(c.AccountType, ""), kit.State(c.ProtectionType, ""), kit.Words(c.Language),
 		kit.Words(c.PrimaryMail), kit.State(string(c.OtherProtection), ""), kit.Words(c.UUID), kit.Ident(c.ID),
 	}}
-}
-
-// wordChoices builds options from API enum values. none is the text of the empty option; "" if a choice is required.
-func wordChoices[T ~string](words []T, none string) any {
-	var pairs []string
-	if none != "" {
-		pairs = append(pairs, "", none)
-	}
-	for _, w := range words {
-		pairs = append(pairs, string(w), kit.Say(w))
-	}
-	return kit.Options(pairs...)
 }

@@ -51,7 +51,7 @@ func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error
 	may := v.Can(access.WriteChannels)
 	possible := underwriting.CanAsk(c)
 	view := protectionView{
-		Request: r, Form: form, Answer: answer, File: file, Licences: wordChoices(underwriting.Licences, "Choose"),
+		Request: r, Form: form, Answer: answer, File: file, Licences: choices.Words(underwriting.Licences, "Choose"),
 		Answers: kit.Options("taken", "Accept", "questions", "Ask for more information", "refused", "Decline"), Write: may && possible && r.Open(),
 		Begun: r.State != "", At: at(v, id, "/protection"),
 		Decide: v.Can(access.SetChannelMode) && (r.State == underwriting.Asked || r.State == underwriting.Taken && !c.Covered()),

@@ -28,9 +28,9 @@ type settingsView struct {
 func (p *pages) settingsView(v *kit.Visit, form *kit.Form, c merchant.Channel) settingsView {
 	profile := p.app.Channels.Profile
 	view := settingsView{
-		Form: form, Channel: c, Modes: wordChoices(profile.Modes(), ""), Languages: choices.Languages(), Others: wordChoices(merchant.OtherProtections, ""),
-		Types: wordChoices(profile.AccountTypes(), ""), Protections: wordChoices(merchant.ProtectionTypes, ""),
-		Statements: wordChoices(terms.StatementPeriods, ""), States: wordChoices(profile.ChannelStatuses(), "Same as mode"),
+		Form: form, Channel: c, Modes: choices.Words(profile.Modes(), ""), Languages: choices.Languages(), Others: choices.Words(merchant.OtherProtections, ""),
+		Types: choices.Words(profile.AccountTypes(), ""), Protections: choices.Words(merchant.ProtectionTypes, ""),
+		Statements: choices.Words(terms.StatementPeriods, ""), States: choices.Words(profile.ChannelStatuses(), "Same as mode"),
 		Ends: currencies(merchant.SettlementCurrencies), New: c.ID == 0, May: v.Can(access.WriteChannels), Operator: v.Can(access.SetChannelTerms),
 		Processes: profile.Processes(), Tokenizer: c.ServerToServer, Send: v.At("/channels"), Back: v.At("/channels"),
 	}

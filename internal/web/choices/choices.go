@@ -39,9 +39,61 @@ func Channels(v *kit.Visit, a *app.App, first string) (any, error) {
 	return kit.Options(pairs...), nil
 }
 
-// ChannelsByID reads merchants by their IDs, a bounded number at a time. Errors are those of Channels.List.
-func ChannelsByID(v *kit.Visit, a *app.App, ids []int64) (map[int64]merchant.Channel, error) {
+// Fill adds the requested page of a list to a table, or for a file all pages. channel returns the merchant's ID of an item, and row makes its
+// row; the merchant is zero for ID 0. Errors are those of read and of Channels.List.
+func Fill[T any](
+	v *kit.Visit, a *app.App, t *kit.Table, page store.Page, read func(page store.Page) (store.List[T], error), channel func(T) int64,
+	row func(item T, c merchant.Channel) kit.Row,
+) error {
+	t.Number, t.Total, t.Sorted, t.Descending = page.Number, -1, page.OrderBy, page.Descending
+	return v.Each(page, func(page store.Page) (bool, error) {
+		list, err := read(page)
+		if err != nil {
+			return false, err
+		}
+		channels, err := ChannelsOf(v, a, list.Items, channel)
+		for _, item := range list.Items {
+			t.Rows = append(t.Rows, row(item, channels[channel(item)]))
+		}
+		t.More = list.More
+		return list.More, err
+	})
+}
+
+// ChannelsOf reads the merchants of items, by their IDs. Errors are those of Channels.List.
+func ChannelsOf[T any](v *kit.Visit, a *app.App, items []T, channel func(T) int64) (map[int64]merchant.Channel, error) {
+	var ids []int64
+	for _, item := range items {
+		if id := channel(item); id != 0 {
+			ids = append(ids, id)
+		}
+	}
 	return channelsByID(v, a, merchants.ChannelFilter{}, ids)
+}
+
+// Words builds the options of a select field from words of the API. first is the text of the empty option; "" for none.
+func Words[T ~string](words []T, first string) any {
+	var pairs []string
+	if first != "" {
+		pairs = append(pairs, "", first)
+	}
+	for _, w := range words {
+		pairs = append(pairs, string(w), kit.Say(w))
+	}
+	return kit.Options(pairs...)
+}
+
+// OneOf reads a filter by one of the words of the API; nil without one. Another word is a problem of the field.
+func OneOf[T ~string](r *kit.Reading, name string, words []T) []T {
+	word := T(r.Get(name))
+	switch {
+	case word == "":
+		return nil
+	case !slices.Contains(words, word):
+		r.Problems.Wrong(name, "Unknown word.")
+		return nil
+	}
+	return []T{word}
 }
 
 // Insolvent reads those of the merchants that are insolvent. Errors are those of Channels.List.

@@ -213,7 +213,7 @@ func (p *pages) facts(v *kit.Visit, c disputes.Case) ([]kit.Fact, error) {
 	}
 	add("Reason", strings.TrimSpace(c.ReasonCode+" "+c.Reason), "")
 	if c.ChannelID != 0 {
-		found, err := choices.ChannelsByID(v, p.app, []int64{c.ChannelID})
+		found, err := choices.ChannelsOf(v, p.app, []disputes.Case{c}, channelOf)
 		if err != nil {
 			return nil, err
 		}
@@ -244,15 +244,7 @@ func (p *pages) compare(v *kit.Visit, c disputes.Case) (*comparison, error) {
 		return nil, err
 	}
 	list = list[:min(len(list), 5)]
-	channels := map[int64]string{}
-	ids := make([]int64, len(list))
-	for i, one := range list {
-		ids[i] = one.ChannelID
-	}
-	found, err := choices.ChannelsByID(v, p.app, ids)
-	for id, channel := range found {
-		channels[id] = channel.Name
-	}
+	channels, err := choices.ChannelsOf(v, p.app, list, func(one disputes.Candidate) int64 { return one.ChannelID })
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +274,7 @@ func (p *pages) compare(v *kit.Visit, c disputes.Case) (*comparison, error) {
 			{kit.Money(t.Total, t.Currency), points.Amount, points.Amount > 0}, {dayOf(one.PaidOn), points.Day, points.Day > 0},
 			{t.AcquirerReference, 0, t.AcquirerReference != "" && t.AcquirerReference == k.AcquirerReference},
 			{t.ProcessorReference, 0, t.ProcessorReference != "" && (t.ProcessorReference == k.ProcessorReference || t.ProcessorReference == k.ProcessorAlias)},
-			{t.Reference, 0, t.Reference != "" && t.Reference == k.PaymentReference}, {channels[one.ChannelID], 0, channels[one.ChannelID] == c.Merchant},
+			{t.Reference, 0, t.Reference != "" && t.Reference == k.PaymentReference}, {channels[one.ChannelID].Name, 0, channels[one.ChannelID].Name == c.Merchant},
 		} {
 			made.Rows[i].Values = append(made.Rows[i].Values, of)
 		}

@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/dispute"
 	"holdfast/internal/store"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/kit"
 )
 
@@ -114,7 +115,7 @@ func (p *pages) importedFile(v *kit.Visit) error {
 		return err
 	}
 	r := (&kit.Form{Values: v.R.URL.Query()}).Reading()
-	some := oneOf(r, "outcome", disputes.Outcomes())
+	some := choices.OneOf(r, "outcome", disputes.Outcomes())
 	page, err := v.PageOf([]string{"id"}, false)
 	if err == nil {
 		err = r.Problems.Err()

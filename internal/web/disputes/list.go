@@ -2,7 +2,6 @@ package disputes
 
 import (
 	"cmp"
-	"slices"
 
 	"holdfast/internal/book/disputes"
 	"holdfast/internal/domain/civil"
@@ -31,7 +30,7 @@ func (p *pages) disputes(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "disputes", Caption: "Disputes", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
+		Name: "disputes", Caption: "Disputes",
 		Columns: []kit.Column{
 			{Name: "due_at", Title: "Answer by", Sorts: true}, {Name: "case_id", Title: "Case"}, {Name: "source", Title: "Processor"},
 			{Name: "stage", Title: "Stage"}, {Name: "status", Title: "Status"}, {Name: "amount", Title: "Amount", Currency: "currencies"},
@@ -48,25 +47,13 @@ func (p *pages) disputes(v *kit.Visit) error {
 	if form.Get("status") != string(dispute.Open) {
 		t.Empty.Title = "No disputes"
 	}
-	err = v.Each(page, func(page store.Page) (bool, error) {
-		list, err := p.app.Disputes.List(v.R.Context(), v.Actor, filter, page)
-		if err != nil {
-			return false, err
-		}
-		channels, err := p.merchants(v, list.Items)
-		for _, c := range list.Items {
-			t.Rows = append(t.Rows, disputeRow(v, c, channels[c.ChannelID]))
-		}
-		t.More = list.More
-		return list.More, err
-	})
+	err = choices.Fill(v, p.app, &t, page, func(page store.Page) (store.List[disputes.Case], error) {
+		return p.app.Disputes.List(v.R.Context(), v.Actor, filter, page)
+	}, channelOf, func(c disputes.Case, m merchant.Channel) kit.Row { return disputeRow(v, c, m) })
 	if err != nil {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	channels, err := choices.Channels(v, p.app, "All merchants")
 	if err != nil {
 		return err
@@ -75,7 +62,7 @@ func (p *pages) disputes(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "disputes.html", kit.Page{
+	return v.ShowTable(p.Pages, "disputes.html", made, kit.Page{
 		Title: "Disputes", Menu: menu, Parts: v.Parts(group, "/disputes"), Wide: true, Data: struct {
 			List                                         *kit.Table
 			Filter                                       *kit.Form
@@ -83,7 +70,7 @@ func (p *pages) disputes(v *kit.Visit) error {
 			Stages, Statuses, Matches, Reasons, Channels any
 			Send                                         string
 		}{
-			made, form, counts, optionsOf(dispute.Stages), optionsOf(dispute.Statuses), matches(), optionsOf(dispute.Families), channels, v.At("/disputes"),
+			made, form, counts, choices.Words(dispute.Stages, "All"), choices.Words(dispute.Statuses, "All"), matches(), choices.Words(dispute.Families, "All"), channels, v.At("/disputes"),
 		},
 	})
 }
@@ -106,14 +93,6 @@ func (p *pages) counts(v *kit.Visit) ([]kit.Fact, error) {
 	}, nil
 }
 
-func optionsOf[T ~string](words []T) any {
-	pairs := []string{"", "All"}
-	for _, w := range words {
-		pairs = append(pairs, string(w), kit.Say(w))
-	}
-	return kit.Options(pairs...)
-}
-
 func matches() any {
 	return kit.Options("", "All", "matched", "Matched", "queue", "Choose a payment", "unmatched", "No payment")
 }
@@ -124,39 +103,17 @@ func filterOf(form *kit.Form) (f disputes.Filter, err error) {
 		f.Channels = []int64{*id}
 	}
 	f.DueBefore = r.Day("due_before")
-	f.Stages = oneOf(r, "stage", dispute.Stages)
-	f.Statuses = oneOf(r, "status", dispute.Statuses)
-	f.Matchings = oneOf(r, "matched", dispute.Matchings)
-	f.Families = oneOf(r, "reason_family", dispute.Families)
+	f.Stages = choices.OneOf(r, "stage", dispute.Stages)
+	f.Statuses = choices.OneOf(r, "status", dispute.Statuses)
+	f.Matchings = choices.OneOf(r, "matched", dispute.Matchings)
+	f.Families = choices.OneOf(r, "reason_family", dispute.Families)
 	if name := form.Get("assigned"); name != "" {
 		f.Assigned = []string{name}
 	}
 	return f, r.Problems.Err()
 }
 
-// oneOf reads the word of a filter. "" is all.
-func oneOf[T ~string](r *kit.Reading, name string, words []T) []T {
-	word := T(r.Get(name))
-	switch {
-	case word == "":
-		return nil
-	case !slices.Contains(words, word):
-		r.Problems.Wrong(name, "Unknown word.")
-		return nil
-	}
-	return []T{word}
-}
-
-// merchants reads the merchants of a page of disputes.
-func (p *pages) merchants(v *kit.Visit, list []disputes.Case) (map[int64]merchant.Channel, error) {
-	var ids []int64
-	for _, c := range list {
-		if c.ChannelID != 0 && !slices.Contains(ids, c.ChannelID) {
-			ids = append(ids, c.ChannelID)
-		}
-	}
-	return choices.ChannelsByID(v, p.app, ids)
-}
+func channelOf(c disputes.Case) int64 { return c.ChannelID }
 
 func disputeRow(v *kit.Visit, c disputes.Case, channel merchant.Channel) kit.Row {
 	amount := kit.Cell{}

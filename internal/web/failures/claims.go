@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/dispute"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/store"
 	"holdfast/internal/web/choices"
@@ -42,7 +43,7 @@ func (p *pages) claims(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "claims", Caption: "Claims", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
+		Name: "claims", Caption: "Claims",
 		Columns: []kit.Column{
 			{Name: "id", Title: "Number", Figure: true, Sorts: true}, {Name: "merchant", Title: "Merchant"}, {Name: "state", Title: "Status"},
 			{Name: "dispute", Title: "Dispute"}, {Name: "date", Title: "Disputed on"}, {Name: "booking", Title: "Booking", Hidden: true},
@@ -56,29 +57,13 @@ func (p *pages) claims(v *kit.Visit) error {
 			Title: "No claims", Text: "When cardholders dispute payments of an insolvent merchant, each dispute becomes a claim, which you assess and approve here.",
 		},
 	}
-	err = v.Each(page, func(page store.Page) (bool, error) {
-		list, err := p.app.Claims.List(v.R.Context(), v.Actor, filter, page)
-		if err != nil {
-			return false, err
-		}
-		var ids []int64
-		for _, c := range list.Items {
-			ids = append(ids, c.ChannelID)
-		}
-		channels, err := choices.ChannelsByID(v, p.app, ids)
-		for _, c := range list.Items {
-			t.Rows = append(t.Rows, claimRow(v, c, channels[c.ChannelID].Name))
-		}
-		t.More = list.More
-		return list.More, err
-	})
+	err = choices.Fill(v, p.app, &t, page, func(page store.Page) (store.List[claims.Claim], error) {
+		return p.app.Claims.List(v.R.Context(), v.Actor, filter, page)
+	}, func(c claims.Claim) int64 { return c.ChannelID }, func(c claims.Claim, m merchant.Channel) kit.Row { return claimRow(v, c, m.Name) })
 	if err != nil {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	channels, err := choices.Channels(v, p.app, "All merchants")
 	if err != nil {
 		return err
@@ -87,7 +72,7 @@ func (p *pages) claims(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "claims.html", kit.Page{
+	return v.ShowTable(p.Pages, "claims.html", made, kit.Page{
 		Title: "Claims", Menu: menu, Path: above(v)[:1], Parts: v.Parts("failures", "/claims"), Wide: true, Data: struct {
 			List                      *kit.Table
 			Filter                    *kit.Form
@@ -96,19 +81,10 @@ func (p *pages) claims(v *kit.Visit) error {
 			Represent                 any
 			Send                      string
 		}{
-			made, form, totals, wordChoices(claim.States), wordChoices(claim.Reasons), channels,
+			made, form, totals, choices.Words(claim.States, "All"), choices.Words(claim.Reasons, "All"), channels,
 			kit.Options("", "All", "1", "Claims to represent"), v.At("/claims"),
 		},
 	})
-}
-
-// wordChoices builds options from words of the API, with one for all.
-func wordChoices[T ~string](words []T) any {
-	pairs := []string{"", "All"}
-	for _, w := range words {
-		pairs = append(pairs, string(w), kit.Say(w))
-	}
-	return kit.Options(pairs...)
 }
 
 func claimFilter(form *kit.Form) (f claims.Filter, err error) {
@@ -119,16 +95,8 @@ func claimFilter(form *kit.Form) (f claims.Filter, err error) {
 	if id := r.Number("insolvencies"); id != nil {
 		f.Insolvencies = []int64{*id}
 	}
-	if state := claim.State(form.Get("state")); state != "" {
-		if f.States = []claim.State{state}; !slices.Contains(claim.States, state) {
-			r.Problems.Wrong("state", "Unknown status.")
-		}
-	}
-	if reason := claim.Reason(form.Get("reason")); reason != "" {
-		if f.Reasons = []claim.Reason{reason}; !slices.Contains(claim.Reasons, reason) {
-			r.Problems.Wrong("reason", "Unknown reason.")
-		}
-	}
+	f.States = choices.OneOf(r, "state", claim.States)
+	f.Reasons = choices.OneOf(r, "reason", claim.Reasons)
 	switch r.Get("to_represent") {
 	case "":
 	case "1":

@@ -27,7 +27,7 @@ func (p *pages) insolvencies(v *kit.Visit) error {
 	}
 	acts := reportAct(v, 0)
 	t := kit.Table{
-		Name: "insolvencies", Caption: "Insolvencies", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
+		Name: "insolvencies", Caption: "Insolvencies",
 		Columns: []kit.Column{
 			{Name: "id", Title: "Number", Figure: true, Sorts: true}, {Name: "merchant", Title: "Merchant"}, {Name: "state", Title: "Status"}, {Name: "kind", Title: "Type"},
 			{Name: "trigger_at", Title: "Failed", Sorts: true}, {Name: "reported_by", Title: "Reported by", Minor: true},
@@ -45,36 +45,24 @@ func (p *pages) insolvencies(v *kit.Visit) error {
 	if len(acts) > 0 {
 		t.Empty.Act = acts[0]
 	}
-	err = v.Each(page, func(page store.Page) (bool, error) {
-		list, err := p.app.Insolvencies.List(v.R.Context(), v.Actor, filter, page)
-		if err != nil {
-			return false, err
-		}
-		channels, err := p.merchants(v, list.Items)
-		for _, i := range list.Items {
-			t.Rows = append(t.Rows, insolvencyRow(v, i, channels[i.ChannelID]))
-		}
-		t.More = list.More
-		return list.More, err
-	})
+	err = choices.Fill(v, p.app, &t, page, func(page store.Page) (store.List[insolvencies.Insolvency], error) {
+		return p.app.Insolvencies.List(v.R.Context(), v.Actor, filter, page)
+	}, channelOf, func(i insolvencies.Insolvency, m merchant.Channel) kit.Row { return insolvencyRow(v, i, m) })
 	if err != nil {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	channels, err := choices.Channels(v, p.app, "All merchants")
 	if err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "insolvencies.html", kit.Page{
+	return v.ShowTable(p.Pages, "insolvencies.html", made, kit.Page{
 		Title: "Insolvencies", Menu: menu, Path: above(v)[:1], Acts: acts, Parts: v.Parts("failures", "/insolvencies"), Data: struct {
 			List             *kit.Table
 			Filter           *kit.Form
 			States, Channels any
 			Send             string
-		}{made, form, states(), channels, v.At("/insolvencies")},
+		}{made, form, choices.Words(insolvencies.States, "All"), channels, v.At("/insolvencies")},
 	})
 }
 
@@ -86,36 +74,16 @@ func reportAct(v *kit.Visit, channel int64) []kit.Link {
 	return []kit.Link{choices.ReportFailure(v, channel)}
 }
 
-func states() any {
-	pairs := []string{"", "All"}
-	for _, s := range insolvencies.States {
-		pairs = append(pairs, string(s), kit.Say(s))
-	}
-	return kit.Options(pairs...)
-}
-
 func filterOf(form *kit.Form) (f insolvencies.Filter, err error) {
 	r := form.Reading()
 	if id := r.Number("channels"); id != nil {
 		f.Channels = []int64{*id}
 	}
-	if state := insolvencies.State(form.Get("state")); state != "" {
-		f.States = []insolvencies.State{state}
-		if _, known := tones[state]; !known {
-			r.Problems.Wrong("state", "Unknown status.")
-		}
-	}
+	f.States = choices.OneOf(r, "state", insolvencies.States)
 	return f, r.Problems.Err()
 }
 
-// merchants reads the merchants of a page of insolvencies.
-func (p *pages) merchants(v *kit.Visit, list []insolvencies.Insolvency) (map[int64]merchant.Channel, error) {
-	var ids []int64
-	for _, i := range list {
-		ids = append(ids, i.ChannelID)
-	}
-	return choices.ChannelsByID(v, p.app, ids)
-}
+func channelOf(i insolvencies.Insolvency) int64 { return i.ChannelID }
 
 func insolvencyRow(v *kit.Visit, i insolvencies.Insolvency, c merchant.Channel) kit.Row {
 	affected := kit.Cell{}

@@ -3,13 +3,13 @@ package failures
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
 	"holdfast/internal/book/claims"
 	"holdfast/internal/book/paper"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/dispute"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/lib/pdf"
 	"holdfast/internal/store"
 	"holdfast/internal/web/choices"
@@ -38,7 +38,7 @@ func (p *pages) payouts(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "payouts", Caption: "Payouts", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
+		Name: "payouts", Caption: "Payouts",
 		Columns: []kit.Column{
 			{Name: "number", Title: "Number", Figure: true, Sorts: true}, {Name: "merchant", Title: "Merchant"}, {Name: "state", Title: "Status"},
 			{Name: "total", Title: "Amount", Currency: "currencies"}, {Name: "beneficiary_id", Title: "Beneficiary", Minor: true},
@@ -50,40 +50,24 @@ func (p *pages) payouts(v *kit.Visit) error {
 			Title: "No payouts", Text: "Payouts are planned from approved claims, when a merchant's minimum is reached or its claims are closed. You sign them here.",
 		},
 	}
-	err = v.Each(page, func(page store.Page) (bool, error) {
-		list, err := p.app.Claims.Payouts(v.R.Context(), v.Actor, filter, page)
-		if err != nil {
-			return false, err
-		}
-		var ids []int64
-		for _, o := range list.Items {
-			ids = append(ids, o.ChannelID)
-		}
-		channels, err := choices.ChannelsByID(v, p.app, ids)
-		for _, o := range list.Items {
-			t.Rows = append(t.Rows, payoutRow(v, o, channels[o.ChannelID].Name))
-		}
-		t.More = list.More
-		return list.More, err
-	})
+	err = choices.Fill(v, p.app, &t, page, func(page store.Page) (store.List[claims.Payout], error) {
+		return p.app.Claims.Payouts(v.R.Context(), v.Actor, filter, page)
+	}, func(o claims.Payout) int64 { return o.ChannelID }, func(o claims.Payout, m merchant.Channel) kit.Row { return payoutRow(v, o, m.Name) })
 	if err != nil {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	channels, err := choices.Channels(v, p.app, "All merchants")
 	if err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "payouts.html", kit.Page{
+	return v.ShowTable(p.Pages, "payouts.html", made, kit.Page{
 		Title: "Payouts", Menu: menu, Path: above(v)[:1], Parts: v.Parts("failures", "/payouts"), Data: struct {
 			List             *kit.Table
 			Filter           *kit.Form
 			States, Channels any
 			Send             string
-		}{made, form, wordChoices(claim.PayoutStates), channels, v.At("/payouts")},
+		}{made, form, choices.Words(claim.PayoutStates, "All"), channels, v.At("/payouts")},
 	})
 }
 
@@ -92,11 +76,7 @@ func payoutFilter(form *kit.Form) (f claims.PayoutFilter, err error) {
 	if id := r.Number("channels"); id != nil {
 		f.Channels = []int64{*id}
 	}
-	if state := claim.PayoutState(form.Get("state")); state != "" {
-		if f.States = []claim.PayoutState{state}; !slices.Contains(claim.PayoutStates, state) {
-			r.Problems.Wrong("state", "Unknown status.")
-		}
-	}
+	f.States = choices.OneOf(r, "state", claim.PayoutStates)
 	return f, r.Problems.Err()
 }
 

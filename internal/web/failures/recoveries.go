@@ -2,12 +2,12 @@ package failures
 
 import (
 	"net/http"
-	"slices"
 
 	"holdfast/internal/book/claims"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/store"
 	"holdfast/internal/web/choices"
@@ -26,7 +26,7 @@ func (p *pages) recoveries(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "recoveries", Caption: "Recoveries", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
+		Name: "recoveries", Caption: "Recoveries",
 		Columns: []kit.Column{
 			{Name: "id", Title: "Number", Figure: true, Sorts: true}, {Name: "merchant", Title: "Merchant"}, {Name: "kind", Title: "Type"},
 			{Name: "date", Title: "Received", Sorts: true}, {Name: "total", Title: "Amount", Currency: "currencies"},
@@ -39,40 +39,24 @@ func (p *pages) recoveries(v *kit.Visit) error {
 			Title: "No recoveries", Text: "Record money that came back after an insolvency, such as a dividend or a bond. It reduces the loss in the insolvency's report.",
 		},
 	}
-	err = v.Each(page, func(page store.Page) (bool, error) {
-		list, err := p.app.Claims.Recoveries(v.R.Context(), v.Actor, filter, page)
-		if err != nil {
-			return false, err
-		}
-		var ids []int64
-		for _, r := range list.Items {
-			ids = append(ids, r.ChannelID)
-		}
-		channels, err := choices.ChannelsByID(v, p.app, ids)
-		for _, r := range list.Items {
-			t.Rows = append(t.Rows, recoveryRow(v, r, channels[r.ChannelID].Name))
-		}
-		t.More = list.More
-		return list.More, err
-	})
+	err = choices.Fill(v, p.app, &t, page, func(page store.Page) (store.List[claims.Recovery], error) {
+		return p.app.Claims.Recoveries(v.R.Context(), v.Actor, filter, page)
+	}, func(r claims.Recovery) int64 { return r.ChannelID }, func(r claims.Recovery, m merchant.Channel) kit.Row { return recoveryRow(v, r, m.Name) })
 	if err != nil {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	var acts []kit.Link
 	if v.Can(access.RecordRecoveries) {
 		acts = append(acts, kit.Link{Text: "Record a recovery", Href: v.At("/recoveries/new")})
 	}
-	return v.Show(p.Pages, "recoveries.html", kit.Page{
+	return v.ShowTable(p.Pages, "recoveries.html", made, kit.Page{
 		Title: "Recoveries", Menu: menu, Path: above(v)[:1], Parts: v.Parts("failures", "/recoveries"), Acts: acts, Data: struct {
 			List   *kit.Table
 			Filter *kit.Form
 			Kinds  any
 			Send   string
-		}{made, form, wordChoices(claims.RecoveryKinds), v.At("/recoveries")},
+		}{made, form, choices.Words(claims.RecoveryKinds, "All"), v.At("/recoveries")},
 	})
 }
 
@@ -81,11 +65,7 @@ func recoveryFilter(form *kit.Form) (f claims.RecoveryFilter, err error) {
 	if id := r.Number("insolvencies"); id != nil {
 		f.Insolvencies = []int64{*id}
 	}
-	if kind := claims.RecoveryKind(form.Get("kind")); kind != "" {
-		if f.Kinds = []claims.RecoveryKind{kind}; !slices.Contains(claims.RecoveryKinds, kind) {
-			r.Problems.Wrong("kind", "Unknown kind.")
-		}
-	}
+	f.Kinds = choices.OneOf(r, "kind", claims.RecoveryKinds)
 	return f, r.Problems.Err()
 }
 
@@ -122,7 +102,7 @@ func (p *pages) recoveryForm(v *kit.Visit, form *kit.Form) error {
 	if err != nil {
 		return err
 	}
-	channels, err := p.merchants(v, list.Items)
+	channels, err := choices.ChannelsOf(v, p.app, list.Items, channelOf)
 	if err != nil {
 		return err
 	}
@@ -130,16 +110,12 @@ func (p *pages) recoveryForm(v *kit.Visit, form *kit.Form) error {
 	for _, i := range list.Items {
 		pairs = append(pairs, kit.Ident(i.ID).Plain, channels[i.ChannelID].Name+", "+kit.Day(civil.DayOf(i.TriggerAt)))
 	}
-	kinds := []string{"", "Choose"}
-	for _, k := range claims.RecoveryKinds {
-		kinds = append(kinds, string(k), kit.Say(k))
-	}
 	return v.Show(p.Pages, "recovery.html", kit.Page{
 		Title: "Record a recovery", Menu: menu, Path: aboveRecoveries(v), Data: struct {
 			Form                *kit.Form
 			Insolvencies, Kinds any
 			Send, Back          string
-		}{form, kit.Options(pairs...), kit.Options(kinds...), v.At("/recoveries"), v.At("/recoveries")},
+		}{form, kit.Options(pairs...), choices.Words(claims.RecoveryKinds, "Choose"), v.At("/recoveries"), v.At("/recoveries")},
 	})
 }
 

@@ -70,20 +70,17 @@ func (p *pages) statements(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	channels, err := choices.Channels(v, p.app, "All merchants")
 	if err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "statements.html", kit.Page{
+	return v.ShowTable(p.Pages, "statements.html", made, kit.Page{
 		Title: "Statements", Menu: menu, Parts: v.Parts("statements", "/statements"), Data: struct {
 			List              *kit.Table
 			Filter            *kit.Form
 			Periods, Channels any
 			Send              string
-		}{made, form, periods(), channels, v.At("/statements")},
+		}{made, form, choices.Words(terms.StatementPeriods, "All"), channels, v.At("/statements")},
 	})
 }
 
@@ -128,15 +125,6 @@ func stateOf(s protection.IssuedStatement, now time.Time) kit.Cell {
 		return kit.State("overdue", "bad")
 	}
 	return kit.State("open", "warn")
-}
-
-// periods are the options of the filter by period.
-func periods() any {
-	pairs := []string{"", "All"}
-	for _, p := range terms.StatementPeriods {
-		pairs = append(pairs, p, kit.Say(p))
-	}
-	return kit.Options(pairs...)
 }
 
 // merchantAt returns the URL of a merchant.
