@@ -3,6 +3,7 @@
 package dispute
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -123,18 +124,19 @@ type Note struct {
 // Manual is the source of a case that a person recorded.
 const Manual = "manual"
 
-// SourceText names the source of a case for people.
-func SourceText(source string) string {
-	if source == Manual {
-		return "Recorded by hand"
-	}
-	return source
+// sourceTexts are the names of the processors for people. Other sources come from mapping files.
+var sourceTexts = map[string]string{
+	Manual: "Recorded by hand", Adyen: "Adyen", Braintree: "Braintree", CheckoutCom: "Checkout.com", CyberSource: "CyberSource", JPMorgan: "J.P. Morgan",
+	PayPal: "PayPal", Stripe: "Stripe", Worldpay: "Worldpay",
 }
+
+// SourceText names the source of a case for people.
+func SourceText(source string) string { return cmp.Or(sourceTexts[source], source) }
 
 // CaseText names a case with its source for people.
 func CaseText(source, caseID string) string {
 	if source == Manual {
 		return caseID + ", recorded by hand"
 	}
-	return source + " " + caseID
+	return SourceText(source) + " " + caseID
 }

@@ -97,3 +97,17 @@ func TestWordsAreReadHoweverTheyAreWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestSourceText: processors have their proper names, other sources their own.
+func TestSourceText(t *testing.T) {
+	for source, want := range map[string]string{
+		dispute.Manual: "Recorded by hand", dispute.JPMorgan: "J.P. Morgan", dispute.CheckoutCom: "Checkout.com", dispute.Adyen: "Adyen", "acme": "acme",
+	} {
+		if got := dispute.SourceText(source); got != want {
+			t.Errorf("%s is named %q, want %q", source, got, want)
+		}
+	}
+	if got := dispute.CaseText(dispute.Adyen, "DP01"); got != "Adyen DP01" {
+		t.Errorf("a case is named %q", got)
+	}
+}

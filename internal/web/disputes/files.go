@@ -180,7 +180,7 @@ func (p *pages) fileLines(v *kit.Visit, id int64, some []disputes.Outcome, page 
 			name = kit.Linked(l.CaseID, at(v, l.DisputeID, ""))
 		}
 		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
-			kit.Ident(int64(l.Number)), {Text: lineWords[l.Outcome], Plain: string(l.Outcome), Tone: lineTones[l.Outcome]}, name, kit.Words(l.Source),
+			kit.Ident(int64(l.Number)), {Text: lineWords[l.Outcome], Plain: string(l.Outcome), Tone: lineTones[l.Outcome]}, name, {Text: dispute.SourceText(l.Source), Plain: l.Source},
 			kit.Words(kit.Say(l.Kind)), kit.Words(l.Message),
 		}})
 	}

@@ -132,7 +132,7 @@ func disputeRow(v *kit.Visit, c disputes.Case, channel merchant.Channel) kit.Row
 	matched := kit.State(string(c.Matching), matchTones[c.Matching])
 	matched.Text = matchWords[c.Matching]
 	return kit.Row{Href: at(v, c.ID, ""), Cells: []kit.Cell{
-		due, kit.Linked(c.CaseID, at(v, c.ID, "")), kit.Words(dispute.SourceText(c.Source)), kit.State(string(c.Stage), ""), kit.State(string(c.Status), tones[c.Status]), amount,
+		due, kit.Linked(c.CaseID, at(v, c.ID, "")), {Text: dispute.SourceText(c.Source), Plain: c.Source}, kit.State(string(c.Stage), ""), kit.State(string(c.Status), tones[c.Status]), amount,
 		kit.Words(cmp.Or(channel.Name, c.Merchant)), matched, kit.Words(cmp.Or(c.Reason, c.ReasonCode)), kit.Words(c.Assignee), kit.OnDay(c.OpenedOn),
 		kit.Ident(c.ID), kit.Ident(c.TransactionID),
 	}}

@@ -156,7 +156,7 @@ func (p *pages) findDisputes(v *kit.Visit, q string) ([]found, error) {
 			amount = kit.Sum(c.Amount, c.Currency)
 		}
 		t.Rows = append(t.Rows, kit.Row{Href: v.At("/disputes/" + kit.Ident(c.ID).Plain), Cells: []kit.Cell{
-			kit.Words(c.CaseID), kit.Words(dispute.SourceText(c.Source)), kit.State(string(c.Status), ""), kit.OnDay(c.DueOn), amount,
+			kit.Words(c.CaseID), {Text: dispute.SourceText(c.Source), Plain: c.Source}, kit.State(string(c.Status), ""), kit.OnDay(c.DueOn), amount,
 		}})
 	}
 	return []found{{Title: "Disputes", Table: v.Table(t)}}, nil
