@@ -8,13 +8,11 @@ import (
 	"holdfast/internal/account/people"
 	"holdfast/internal/book/disputes"
 	"holdfast/internal/book/merchants"
-	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -41,8 +39,6 @@ func (m *Mails) mailsAboutDispute(tx *store.Tx, site merchant.Site, e event.Even
 		return nil, err
 	}
 	letter := Letter{
-		Language: check.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, On: day(civil.NoDay), Start: day(civil.NoDay),
-		End: day(civil.NoDay), Until: day(civil.NoDay),
 		Dispute: &DisputeFacts{
 			Source: c.Source, CaseID: c.CaseID, Stage: c.Stage, Amount: c.Amount, Currency: c.Currency, Reason: cmp.Or(c.Reason, c.ReasonCode),
 			Due: day(c.DueOn), Page: fmt.Sprintf("/sites/%s/disputes/%d", site.Path, c.ID),
@@ -61,12 +57,7 @@ func (m *Mails) mailsAboutDispute(tx *store.Tx, site merchant.Site, e event.Even
 			return nil, err
 		}
 	}
-	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox || simulated), realTime: sites.RealNow(tx)}
-	for _, address := range readers {
-		letter.To = address
-		h.add(DisputeDue, 0, false, address, letter)
-	}
-	return h.packed, nil
+	return m.toStaff(tx, site, site.Sandbox || simulated, e, DisputeDue, readers, letter), nil
 }
 
 // aboutDispute reminds of a dispute. These mails are in English, as the dashboard is.

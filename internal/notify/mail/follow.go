@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"holdfast/internal/account/people"
-	"holdfast/internal/domain/check"
-	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/notify/webhooks"
@@ -167,22 +165,13 @@ func (m *Mails) mailsAboutWebhook(tx *store.Tx, site merchant.Site, e event.Even
 	if err != nil {
 		return nil, err
 	}
-	if len(readers) == 0 {
-		readers = []string{""} // dead e-mails are visible
-	}
-	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: sites.RealNow(tx)}
 	letter := Letter{
-		Language: check.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, Address: shortened(endpoint.URL),
-		On: day(civil.NoDay), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),
+		Address: shortened(endpoint.URL),
 	}
 	if details.Reason != webhooks.WantsNoMore {
 		letter.Days = int64(webhooks.TryFor / (24 * time.Hour))
 	}
-	for _, address := range readers {
-		letter.To = address
-		h.add(Webhook, 0, false, address, letter)
-	}
-	return h.packed, nil
+	return m.toStaff(tx, site, site.Sandbox, e, Webhook, readers, letter), nil
 }
 
 // shortened is a URL without its query, which may contain secrets: e-mail is not confidential.

@@ -11,11 +11,8 @@ import (
 	"holdfast/internal/account/people"
 	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/merchants"
-	"holdfast/internal/domain/check"
-	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
-	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -59,23 +56,14 @@ func (m *Mails) mailsAboutInsolvency(tx *store.Tx, site merchant.Site, e event.E
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 {
-		list = []string{""} // dead e-mails are visible
-	}
-	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: sites.RealNow(tx)}
 	letter := Letter{
-		Language: check.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, Channel: channel.Name, By: i.ReportedBy,
-		On: day(civil.NoDay), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),
+		Channel: channel.Name, By: i.ReportedBy,
 		Insolvency: &InsolvencyFacts{
 			Event: e.Type, Kind: i.Kind, TriggerAt: i.TriggerAt, Evidence: i.Evidence, Affected: i.Snapshot.Lines,
 			Page: fmt.Sprintf("/sites/%s/insolvencies/%d", site.Path, i.ID),
 		},
 	}
-	for _, address := range list {
-		letter.To = address
-		h.add(kind, 0, false, address, letter)
-	}
-	return h.packed, nil
+	return m.toStaff(tx, site, site.Sandbox, e, kind, list, letter), nil
 }
 
 // outdated reports whether an event no longer applies: a report that was decided, or a failure that was withdrawn. Only operators were

@@ -12,10 +12,13 @@ import (
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -212,6 +215,22 @@ func (h *happening) add(kind Kind, booking int64, copied bool, address string, l
 		m.NextAt, m.ForgetAt = time.Time{}, h.realTime.Add(remember)
 	}
 	h.packed = append(h.packed, m)
+}
+
+// toStaff creates the e-mails to people who work with the dashboard, in English as it is. Without an address it creates a dead one, which is
+// visible. simulated is set if nothing real has happened.
+func (m *Mails) toStaff(tx *store.Tx, site merchant.Site, simulated bool, e event.Event, kind Kind, list []string, letter Letter) []Mail {
+	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(simulated), realTime: sites.RealNow(tx)}
+	letter.Language, letter.Sender, letter.Test = check.DefaultLanguage, site.Name, site.Sandbox
+	letter.On, letter.Start, letter.End, letter.Until = day(civil.NoDay), day(civil.NoDay), day(civil.NoDay), day(civil.NoDay)
+	if len(list) == 0 {
+		list = []string{""}
+	}
+	for _, address := range list {
+		letter.To = address
+		h.add(kind, 0, false, address, letter)
+	}
+	return h.packed
 }
 
 // addresses splits a comma-separated setting into distinct addresses.

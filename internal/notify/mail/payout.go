@@ -8,13 +8,10 @@ import (
 	"holdfast/internal/account/people"
 	"holdfast/internal/book/claims"
 	"holdfast/internal/book/merchants"
-	"holdfast/internal/domain/check"
-	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/claim"
 	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -61,23 +58,14 @@ func (m *Mails) mailsAboutPayout(tx *store.Tx, site merchant.Site, e event.Event
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 {
-		list = []string{""} // dead e-mails are visible
-	}
-	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: sites.RealNow(tx)}
 	letter := Letter{
-		Language: check.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, Channel: channel.Name,
-		On: day(civil.NoDay), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),
+		Channel: channel.Name,
 		Payout: &PayoutFacts{
 			State: p.State, Number: p.Number, Amount: p.Amount, Currency: p.Quote.To, Beneficiary: p.Beneficiary,
 			BankReference: p.BankReference, Failure: p.Failure, Others: others, Page: fmt.Sprintf("/sites/%s/payouts/%d", site.Path, p.ID),
 		},
 	}
-	for _, address := range list {
-		letter.To = address
-		h.add(PayoutKind, 0, false, address, letter)
-	}
-	return h.packed, nil
+	return m.toStaff(tx, site, site.Sandbox, e, PayoutKind, list, letter), nil
 }
 
 // aboutPayout says what happened to a payout. These mails are in English, as the dashboard is.

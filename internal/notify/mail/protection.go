@@ -7,12 +7,9 @@ import (
 
 	"holdfast/internal/account/people"
 	"holdfast/internal/book/underwriting"
-	"holdfast/internal/domain/check"
-	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -49,13 +46,8 @@ func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e event.E
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 {
-		list = []string{""} // dead e-mails are visible
-	}
-	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: sites.RealNow(tx)}
 	letter := Letter{
-		Language: check.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, Channel: r.ChannelName, By: r.AskedBy,
-		On: day(civil.NoDay), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),
+		Channel: r.ChannelName, By: r.AskedBy,
 		Protection: &ProtectionFacts{
 			State: r.State, Company: r.Facts.Company, Website: r.Facts.Website, Turnover: r.Facts.Turnover, Currency: r.Facts.Currency,
 			Page: fmt.Sprintf("/sites/%s/channels/%d/protection", site.Path, r.ChannelID),
@@ -64,11 +56,7 @@ func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e event.E
 	if kind == ProtectionAnswered {
 		letter.Protection.Note = r.Note
 	}
-	for _, address := range list {
-		letter.To = address
-		h.add(kind, 0, false, address, letter)
-	}
-	return h.packed, nil
+	return m.toStaff(tx, site, site.Sandbox, e, kind, list, letter), nil
 }
 
 // aboutProtection reports a protection request or the operator's decision. These mails are in English, as the dashboard is.
