@@ -65,8 +65,8 @@ func containing(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text) + "%"
 }
 
-// Managers returns the e-mail addresses of the people who can act on a site, without duplicates and at most limit: each member_admin who
-// has accepted the invitation or, if none of them has an address, the operators.
+// Managers returns the e-mail addresses of the people who manage a site, without duplicates and at most limit. These are its member_admins,
+// except open invitations. If none of them has an address, they are the operators.
 func Managers(tx *store.Tx, siteID int64, limit int) ([]string, error) {
 	found, err := addressesOf(tx, `SELECT u.email FROM users u JOIN memberships m ON m.user_id = u.id
 		WHERE m.site_id = $1 AND m.role = $2 AND m.accepted AND u.email <> '' ORDER BY u.id LIMIT $3`, siteID, access.MemberAdmin, limit)
@@ -76,8 +76,8 @@ func Managers(tx *store.Tx, siteID int64, limit int) ([]string, error) {
 	return Operators(tx, siteID, limit)
 }
 
-// Signers returns the e-mail addresses of the people who sign off the payouts of a site, without duplicates and at most limit: each
-// member with can_sign_off_payout, other than read_only, who has accepted the invitation or, if none of them has an address, the operators.
+// Signers returns the e-mail addresses of the people who may sign off the payouts of a site, without duplicates and at most limit. These are
+// the members with can_sign_off_payout, except read_only and open invitations. If none of them has an address, they are the operators.
 func Signers(tx *store.Tx, siteID int64, limit int) ([]string, error) {
 	found, err := addressesOf(tx, `SELECT u.email FROM users u JOIN memberships m ON m.user_id = u.id
 		WHERE m.site_id = $1 AND m.can_sign_off_payout AND m.role <> $2 AND m.accepted AND u.email <> ''

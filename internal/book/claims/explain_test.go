@@ -6,7 +6,7 @@ import (
 	"holdfast/internal/domain/claim"
 )
 
-// TestAClaimIsSummarized: the sentence names what is payable, why the rest is not, what is covered and what was paid.
+// TestAClaimIsSummarized: the sentence has the payable amount and the reason if it is less, the covered and the paid amounts.
 func TestAClaimIsSummarized(t *testing.T) {
 	made := func(change func(*Claim)) Claim {
 		c := Claim{Currency: "EUR", PolicyCurrency: "EUR", Priced: true, Disputed: 60_000, Payable: 60_000, Value: 60_000, Covered: 60_000}

@@ -95,7 +95,7 @@ func (report *Report) reserve(tx *store.Tx, siteID, id int64) (cover terms.Cover
 	return cover, nil
 }
 
-// own adds up the snapshot and the claims of the insolvency that the report is about, and returns what is expected to become payable.
+// own adds up the snapshot and the claims of the insolvency that the report is about, and returns the amount expected to become payable.
 func (report *Report) own(tx *store.Tx, y insolvencyCover, p claim.Position, all insolvencyClaims) (expected int64, err error) {
 	a, err := y.breakDown(tx, p, all)
 	if err != nil {

@@ -30,7 +30,7 @@ func (f *failed) disputeIDs() (ids []int64) {
 	return ids
 }
 
-// TestTheEvidenceOfARepresentment: what is on record against a dispute, and nothing that is not.
+// TestTheEvidenceOfARepresentment: exactly the evidence on record against a dispute.
 func TestTheEvidenceOfARepresentment(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		f := fail(t, w, 3) // journeys on 2024-09-14; the last day of dispute is 2025-01-12

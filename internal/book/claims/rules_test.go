@@ -106,7 +106,7 @@ func TestSeveralPeopleReviewAtOnce(t *testing.T) {
 		if err := running.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		for _, one := range people { // those who have not decided yet
+		for _, one := range people { // decides what is still open
 			_, err := w.App.Claims.Approve(t.Context(), one, id, "")
 			if err != nil && !errs.Is(err, errs.ActionNotPossible) && !errs.Is(err, errs.SamePerson) {
 				t.Fatal(err)
@@ -160,7 +160,7 @@ func TestWithdrawnUntilTheFirstApproval(t *testing.T) {
 	})
 }
 
-// TestClosedWithUndecidedClaims: closing needs every payout settled, and nothing else. What is undecided then is never paid.
+// TestClosedWithUndecidedClaims: closing only needs every payout settled. Undecided claims are never paid then.
 func TestClosedWithUndecidedClaims(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -15,7 +15,7 @@ func Report(covered, before, now int64) Reported {
 	return Reported{Paid: now - before, Previously: before, Reserve: covered - now}
 }
 
-// Incurred is the sum of the amounts: what is covered of the claim.
+// Incurred is the sum of the amounts: the covered amount of the claim.
 func (r Reported) Incurred() int64 { return money.Sum(money.Sum(r.Paid, r.Previously), r.Reserve) }
 
 // Add adds up claims.

@@ -50,7 +50,7 @@ const (
 	// InsolvencyReported goes to operators, Insolvency to the site's admins.
 	InsolvencyReported Kind = "insolvency_reported"
 	Insolvency         Kind = "insolvency"
-	PayoutKind         Kind = "payout" // to those who sign it off, and to the site's admins once it was paid or has failed
+	PayoutKind         Kind = "payout" // to the people who sign it off, and to the site's admins when it was paid or has failed
 )
 
 // Kinds lists the kinds.

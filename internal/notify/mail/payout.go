@@ -31,7 +31,7 @@ type PayoutFacts struct {
 // payouts are the events about payouts that people get e-mails about.
 var payouts = []event.Type{event.PayoutPlanned, event.PayoutPaid, event.PayoutFailed}
 
-// mailsAboutPayout creates the e-mails about a payout: to those who sign it off when it is planned, and to the site's admins when it was
+// mailsAboutPayout creates the e-mails about a payout: to the people who sign it off when it is planned, and to the site's admins when it was
 // paid or has failed. While payouts wait for a signature, only the first of them gets e-mails.
 func (m *Mails) mailsAboutPayout(tx *store.Tx, site merchant.Site, e event.Event) ([]Mail, error) {
 	p, err := claims.PayoutByID(tx, site.ID, e.ObjectID)

@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestMailsAboutPayouts: those who sign off get one e-mail while payouts wait, the site's admins one for each that was paid or has failed.
+// TestMailsAboutPayouts: the people who sign off get one e-mail while payouts wait, the site's admins one for each payout that was paid or has failed.
 func TestMailsAboutPayouts(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, p *post) {

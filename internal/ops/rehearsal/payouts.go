@@ -50,7 +50,7 @@ func (e *event) pay(ctx context.Context) error {
 	return e.end(ctx)
 }
 
-// end records what is recovered, and closes the insolvency on the last day.
+// end records the recovery, and closes the insolvency on the last day.
 func (e *event) end(ctx context.Context) error {
 	if e.day >= recoverOn {
 		if err := e.recover(ctx); err != nil {
@@ -90,7 +90,7 @@ func (e *event) claims(ctx context.Context) ([]claims.Claim, error) {
 	})
 }
 
-// review assesses claims, and approves those that are payable. Claims that are not stay assessed, with the reason.
+// review assesses claims, and approves the payable ones. The others stay assessed, with the reason.
 func (e *event) review(ctx context.Context) error {
 	list, err := e.claims(ctx)
 	if err != nil {

@@ -42,8 +42,8 @@ func (e *event) report(ctx context.Context) error {
 	return nil
 }
 
-// work is what people do on a day: they match disputes, review claims and pay. If the rehearsal continues on this day, much may just have
-// been recorded, and claims are made only of what is final.
+// work does the work of people on a day: match disputes, review claims and pay. The job of claims ignores records of the last ten seconds,
+// so a rehearsal that continues on this day waits until they are old enough.
 func (e *event) work(ctx context.Context, continues bool) error {
 	if err := e.match(ctx); err != nil {
 		return err

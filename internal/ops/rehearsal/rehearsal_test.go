@@ -29,8 +29,8 @@ import (
 
 var all = store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
 
-// shop makes a merchant with payments for journeys to come, and two for a journey that is over. Most payments have what processors tell
-// about them.
+// shop makes a merchant with payments for journeys to come, and two for a journey that is over. Most payments have the
+// references of processors.
 func shop(t *testing.T, w *apptest.World, payments int) merchant.Channel {
 	t.Helper()
 	w.At("2024-06-03")
@@ -267,7 +267,7 @@ func TestARehearsalIsBounded(t *testing.T) {
 	})
 }
 
-// TestASmallMerchantFails: one payment is enough, with nothing that a processor tells.
+// TestASmallMerchantFails: one payment is enough, without references of a processor.
 func TestASmallMerchantFails(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
